@@ -13,8 +13,10 @@ import { INTERRUPTION_ATTACKS } from './scenarios/interruptions.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
 import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
+import { CHANNEL_MESSAGE_ATTACKS } from './scenarios/messages.ts'
 import { MUXER_ATTACKS } from './scenarios/muxer.ts'
 import { NAT_ATTACKS } from './scenarios/nat.ts'
+import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
@@ -55,6 +57,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SERVICE_ATTACKS,
   ...BULK_ATTACKS,
   ...FILE_ATTACKS,
+  ...CHANNEL_MESSAGE_ATTACKS,
+  ...PROVIDER_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,

@@ -1,4 +1,5 @@
 /** Whom the suite attacks: a node of ours or an EdgeVPN-compatible one, with an honest member beside it. */
+import type { ApiClient } from '@mesh/api-client'
 import { freePort } from '@mesh/testkit'
 import { runEdgevpn } from '../test/edgevpn.ts'
 import { createMesh, type Mesh, type StartOptions } from '../test/harness.ts'
@@ -16,6 +17,8 @@ export interface AttackTarget {
   readonly url: string
   /** Path of the cheapest answer that it gives. */
   readonly healthPath: string
+  /** What whoever runs the node may ask of it, over its control socket; undefined for legacy nodes. */
+  readonly control?: ApiClient
 }
 
 export interface Stage {
@@ -51,7 +54,8 @@ async function startMesh(mesh: Mesh, options: StartOptions): Promise<AttackTarge
   const node = await mesh.start(options)
   const address = node.addresses.find((each) => !each.includes('/ws'))
   if (address === undefined) throw new Error('the node listens nowhere')
-  return { kind: 'mesh', pid: node.pid, id: node.id, address, url: node.url, healthPath: '/healthz' }
+  const { pid, id, url, control } = node
+  return { kind: 'mesh', pid, id, address, url, control, healthPath: '/healthz' }
 }
 
 function createLegacyStage(token: string): Stage {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import ipaddr from 'ipaddr.js'
+import { expect, test, vi } from 'vitest'
 import * as core from './index.ts'
 import {
   cidrContains,
@@ -136,4 +137,22 @@ test('a pattern that would hang RegExp answers at once', () => {
   expect(pattern.tryParsePattern('foo.bar')?.test('x.foo.bar.')).toBe(true)
   expect(pattern.tryParsePattern('(?=x)')).toBeUndefined()
   expect(pattern.tryParsePattern('['.repeat(3))).toBeUndefined()
+})
+
+test('an address and a range that are asked for again and again are parsed once', () => {
+  const [range, address] = [parseCidr('198.51.100.0/24'), parseIp('198.51.100.7')]
+  expect(cidrContains(range, address)).toBe(true)
+  const parsing = [vi.spyOn(ipaddr, 'parseCIDR'), vi.spyOn(ipaddr, 'parse'), vi.spyOn(ipaddr.IPv6, 'isValid')]
+  for (let round = 0; round < 100; round++) {
+    expect(cidrContains(range, address)).toBe(true)
+    expect(tryParseIp('198.51.100.7')).toBe(address)
+    expect(tryParseIp('2001:db8::0:1')).toBe('2001:db8::1')
+    expect(tryParseIp('2001:db8::x')).toBeUndefined()
+  }
+  expect(parsing.map((spy) => spy.mock.calls.length)).toEqual([0, 0, 2])
+  // of more than are kept the oldest are parsed again, to the same
+  for (let at = 0; at < 5_000; at++) expect(tryParseIp(`10.9.${at >> 8}.${at & 255}`)).toBeDefined()
+  expect(tryParseIp('2001:db8::x')).toBeUndefined()
+  expect(parsing[2]?.mock.calls).toHaveLength(3)
+  vi.restoreAllMocks()
 })

@@ -1,5 +1,6 @@
 /** IP addresses and CIDR ranges as canonical text, so that equal addresses are equal strings (and ledger keys). */
 import ipaddr from 'ipaddr.js'
+import { BoundedMap } from './bounded-map.ts'
 import { MeshError } from './mesh-error.ts'
 
 declare const ipBrand: unique symbol
@@ -9,8 +10,16 @@ export type IpAddress = string & { readonly [ipBrand]: true }
 /** Network address and prefix length, host bits zero: `10.1.0.0/24`. */
 export type Cidr = string & { readonly [cidrBrand]: true }
 
+/** The most texts of each kind whose parsed form is kept: the same few of a network are asked for again and again. */
+const MAX_PARSED = 1_024
+
 export function tryParseIp(text: string): IpAddress | undefined {
-  if (text.length > 45) return undefined
+  return text.length > 45 ? undefined : parsedIp(text)
+}
+
+const parsedIp = remembering(canonicalOf)
+
+function canonicalOf(text: string): IpAddress | undefined {
   // ipaddr.js takes octal, hexadecimal and short IPv4 forms, which are other addresses elsewhere
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return text as IpAddress
   if (!text.includes(':') || text.includes('%') || !ipaddr.IPv6.isValid(text)) return undefined
@@ -61,9 +70,24 @@ export function parseCidr(text: string): Cidr {
 
 /** False across address families. */
 export function cidrContains(range: Cidr, address: IpAddress): boolean {
-  const [network, length] = ipaddr.parseCIDR(range)
-  const parsed = ipaddr.parse(address)
+  const [network, length] = parsedCidr(range)
+  const parsed = parsedAddress(address)
   return parsed.kind() === network.kind() && parsed.match(network, length)
+}
+
+const parsedCidr = remembering((range: Cidr) => ipaddr.parseCIDR(range))
+const parsedAddress = remembering((address: IpAddress) => ipaddr.parse(address))
+
+/** Keeps what a pure function gave for the last texts. */
+function remembering<Text extends string, T>(parse: (text: Text) => T): (text: Text) => T {
+  const known = new BoundedMap<Text, { readonly parsed: T }>(MAX_PARSED)
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before.parsed
+    const parsed = parse(text)
+    known.set(text, { parsed })
+    return parsed
+  }
 }
 
 function networkOf(address: IpAddress, prefixLength: number): Cidr {

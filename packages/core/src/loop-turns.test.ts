@@ -61,3 +61,48 @@ test('what asks while others work waits behind them', () => {
   turn()
   expect(done).toEqual(['first', 'second', 'again'])
 })
+
+test('work that begins in a turn counts there, and its outcome is told', async () => {
+  const { turns, turn, take } = createTurns()
+  const begun: number[] = []
+  const all = [1, 2, 3, 4, 5].map((n) =>
+    turns.run(async () => {
+      begun.push(n)
+      take(4)
+      if (n === 5) throw new Error('failed')
+      return n
+    }),
+  )
+  const outcomes = Promise.allSettled(all)
+  expect(begun).toEqual([1, 2, 3])
+  turn()
+  expect(begun).toEqual([1, 2, 3, 4, 5])
+  expect((await outcomes).map(({ status }) => status === 'fulfilled')).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+  ])
+})
+
+test('those who wait to go on have a turn each', async () => {
+  const { turns, turn, take } = createTurns()
+  const done: number[] = []
+  const goOn = async (n: number) => {
+    const wait = turns.turn()
+    if (wait !== undefined) await wait
+    done.push(n)
+    take(10)
+  }
+  const all = Promise.all([1, 2, 3].map(goOn))
+  expect(done).toEqual([1])
+  turn()
+  await nextTick()
+  expect(done).toEqual([1, 2])
+  turn()
+  await all
+  expect(done).toEqual([1, 2, 3])
+})
+
+const nextTick = () => new Promise((resolve) => setImmediate(resolve))

@@ -8,6 +8,8 @@ export class LoopTurns {
   readonly #turnMs: number
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #waiting = new Set<() => void>()
+  /** Those who wait by `turn`, the first first. */
+  readonly #resting: (() => void)[] = []
   /** When this turn's first work began; undefined while there was none. */
   #startMs: number | undefined
 
@@ -32,6 +34,28 @@ export class LoopTurns {
     this.#waiting.add(work)
     // a turn that has begun looks who waits when the next one comes
     this.isTimeLeft()
+  }
+
+  /** Begins work at once where this turn has time, else in the first one that has; what it does before its first wait counts. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting.size === 0 && this.isTimeLeft()) return work()
+    return new Promise((resolve, reject) => this.later(() => void work().then(resolve, reject)))
+  }
+
+  /**
+   * Undefined: this turn has time left. Else resolves in a later one, in which nobody else goes on who waits so: of several
+   * that resolve at once nobody would see how long the others take.
+   */
+  turn(): Promise<void> | undefined {
+    if (this.#resting.length === 0 && this.isTimeLeft()) return undefined
+    return new Promise((resolve) => {
+      if (this.#resting.push(resolve) === 1) this.#clock.after(0, this.#goOn)
+    })
+  }
+
+  readonly #goOn = (): void => {
+    this.#resting.shift()?.()
+    if (this.#resting.length > 0) this.#clock.after(0, this.#goOn)
   }
 
   #next(): void {

@@ -144,6 +144,30 @@ describe('a channel', () => {
     expect(intact).toBe(true)
   }, 20_000)
 
+  test('with thousands of messages in one block of bytes leaves time for everything else between them', async () => {
+    let received = 0
+    let most = 0
+    let before = 0
+    const look = () => {
+      most = Math.max(most, received - before)
+      before = received
+      if (received < 1_000) setImmediate(look)
+    }
+    await b.channels.handle(PROTOCOL, BOUND, async (channel) => {
+      for await (const _ of channel.messages()) {
+        if (received++ === 0) setImmediate(look)
+        const until = performance.now() + 1
+        while (performance.now() < until);
+      }
+    })
+    const connection = a.libp2p.getConnections(b.libp2p.peerId)[0]
+    await a.channels.open(b.id, PROTOCOL, BOUND)
+    const stream = await connection?.newStream(PROTOCOL)
+    stream?.send(new Uint8Array(1_000))
+    await eventually(() => expect(received).toBe(1_000), { withinMs: 20_000 })
+    expect(most).toBeLessThan(100)
+  }, 30_000)
+
   test('refuses to send more than was agreed, and goes on', async () => {
     await b.channels.handle(PROTOCOL, BOUND, echo)
     const channel = await a.channels.open(b.id, PROTOCOL, { maxMessageBytes: 10 })

@@ -15,6 +15,7 @@ import {
 import { parseToken } from '@mesh/network'
 import type { ByteStream } from '@mesh/p2p'
 import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
+import { multiaddr } from '@multiformats/multiaddr'
 import { startMdns } from '../src/discovery/mdns.ts'
 import { openMulticast } from '../src/discovery/multicast-sockets.ts'
 
@@ -93,7 +94,7 @@ if (answersOnly) {
     {
       self: node.self,
       service: parseToken(token).mdns,
-      addresses: () => node.addresses().filter((address) => !address.includes('/127.0.0.1/')),
+      addresses: () => node.addresses().map((address) => multiaddr(address)),
       found: () => {},
     },
     { multicast, clock: systemClock, random: systemRandom, logger: silentLogger },

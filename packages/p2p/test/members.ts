@@ -6,7 +6,7 @@ import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
-import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { LoopTurns, parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
@@ -15,6 +15,7 @@ import { gossipsubSettings, maxFrameBytes } from '../src/gossip/gossipsub-settin
 import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/libp2p/muxer.ts'
 import { HeldBytes } from '../src/libp2p/held-bytes.ts'
+import { MESSAGES_TURN_MS } from '../src/limits.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
@@ -108,7 +109,8 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     membership,
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
-  const channels = createChannels({ ...parts, streams, membership, held })
+  const turns = new LoopTurns(MESSAGES_TURN_MS, systemClock)
+  const channels = createChannels({ ...parts, streams, membership, held, turns })
   const topic = createGossipTopic(
     { config, self: id },
     { ...parts, membership, held, cipher: nativeSealCipher, onReceived: () => {} },

@@ -95,6 +95,8 @@ export interface SimNodeInit {
   readonly signer: Signer
   /** How far this node's clock is ahead. */
   readonly skewMs?: number
+  /** The longest time that a timer fires late, as where the machine is busy. */
+  readonly lateMs?: number
   readonly ledger?: LedgerInit
   readonly replicator?: ReplicatorInit
   readonly store?: Store
@@ -112,12 +114,13 @@ export interface SimSurroundings {
 }
 
 export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Promise<SimNode> {
-  const { signer } = init
+  const { signer, lateMs = 0 } = init
   let { skewMs = 0 } = init
+  const lateBy = () => (lateMs === 0 ? 0 : at.random.float() * lateMs)
   const clock: Clock = {
     now: () => at.clock.now() + skewMs,
     monotonic: () => at.clock.monotonic(),
-    after: (delayMs, run) => at.clock.after(delayMs, run),
+    after: (delayMs, run) => at.clock.after(delayMs + lateBy(), run),
   }
   const ledger = createLedger(init.ledger ?? {}, {
     signer,

@@ -351,6 +351,22 @@ describe('a hostile sender', () => {
     expect(readdirSync(folder)).toEqual(['source'])
   })
 
+  it('cannot keep a receiver busy with nothing', async () => {
+    const nothing = await sentInstead((message) =>
+      message.type === 'data' ? { type: 'data', bytes: new Uint8Array(0) } : message,
+    )
+    expect([nothing.error?.code, nothing.error?.message]).toEqual([
+      'files.bad_share',
+      'the sender sent something out of turn: data of nothing',
+    ])
+    const [sending, receiving] = createChannelPair({ window: 1_000 })
+    for (let said = 0; said < 500; said++) await sending.send(encodeFileMessage({ type: 'busy' }))
+    await sending.send(encodeFileMessage({ type: 'done' }))
+    const conversation = createConversation(receiving, { clock: systemClock })
+    await expect(conversation.next()).rejects.toThrow('says without pause that it is busy')
+    await expect(sending.send(encodeFileMessage({ type: 'done' }))).rejects.toThrow('busy')
+  })
+
   it('cannot send more than it announced, or something out of turn', async () => {
     const more = await sentInstead((message) =>
       message.type === 'data' ? { type: 'data', bytes: Buffer.from('abcd') } : message,

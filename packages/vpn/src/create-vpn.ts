@@ -12,7 +12,7 @@ import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
 import { unknownPeer, vpnError } from './errors.ts'
 import { OwnExit } from './exit.ts'
-import { countNeighbours, findProblems } from './find-problems.ts'
+import { findProblems, listNeighbours } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
@@ -110,7 +110,7 @@ class MeshVpn implements Vpn {
         ...components,
         store: lease?.file === undefined ? NO_STORE : openLeaseFile(lease.file),
         pastStore: lease?.pastFile === undefined ? NO_STORE : openLeaseFile(lease.pastFile),
-        neighbours: () => countNeighbours(this.#components),
+        neighbours: () => listNeighbours(this.#components),
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },
     )
@@ -159,7 +159,7 @@ class MeshVpn implements Vpn {
         candidates: () => this.#parts?.tunnels.candidates() ?? [],
         hasExit: () => hasExit(this.#init, this.#table),
         counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
-        neighbours: () => countNeighbours(this.#components),
+        neighbours: () => listNeighbours(this.#components).length,
         onChange: () => this.#watch?.rebuild(),
       },
       { ...this.#components, store: this.#components.guestStore ?? NO_STORE },

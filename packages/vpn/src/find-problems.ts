@@ -43,13 +43,16 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
   ]
 }
 
-/** Counts the members that a claim has to reach: those connected whom the ledger knows. */
-export function countNeighbours({ ledger, network }: Pick<VpnComponents, 'ledger' | 'network'>): number {
-  let count = 0
+/** Gives the members that a claim has to reach: those connected that the ledger knows, or that speak the VPN's protocol. */
+export function listNeighbours({
+  ledger,
+  network,
+}: Pick<VpnComponents, 'ledger' | 'network'>): readonly string[] {
+  const found = new Set<string>(network.channels.peersWith(VPN_PROTOCOL))
   for (const { key, entry } of ledger.snapshot().entries(BUCKETS.healthcheck)) {
-    if (!entry.deleted && network.pathOf(key as PeerId) !== undefined) count++
+    if (!entry.deleted && network.pathOf(key as PeerId) !== undefined) found.add(key)
   }
-  return Math.max(count, network.channels.peersWith(VPN_PROTOCOL).length)
+  return [...found]
 }
 
 function forwardingProblems(

@@ -63,8 +63,8 @@ interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'an
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
   readonly pastStore: LeaseStore
-  /** The number of members that this node is connected to now. */
-  readonly neighbours: () => number
+  /** The members that this node is connected to now. */
+  readonly neighbours: () => readonly string[]
   /** True for a peer that is known to be of our kind. */
   readonly isOurs: (peer: string) => boolean
   readonly clock: Clock

@@ -12,11 +12,7 @@ import {
 } from '@mesh/replication/testing'
 import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
-import { type LeaseProgress, leaseAddress } from '../src/addresses/lease.ts'
 import type { LeaseStore } from '../src/addresses/lease-store.ts'
-import { machineText } from '../src/addresses/own-machines.ts'
-import { rememberAddresses } from '../src/addresses/past-addresses.ts'
-import { watchLease } from '../src/addresses/watch-lease.ts'
 import { transferLeadership } from '../src/legacy/leadership-transfer.ts'
 import { createOwnAddresses } from '../src/own-addresses.ts'
 import { type LegacyNode, startLegacyNode } from './legacy-node.ts'
@@ -24,6 +20,8 @@ import { type LegacyNode, startLegacyNode } from './legacy-node.ts'
 export const SECOND = 1000
 export const MINUTE = 60 * SECOND
 const RANGE = parseCidr('10.1.0.0/24')
+/** Where leasing writes. */
+const LEASE_BUCKETS: ReadonlySet<string> = new Set(['machines', 'dhcp'])
 const machine = { Hostname: 'host', OS: 'linux', Arch: 'amd64', Version: '1' }
 
 /** A node of ours with the VPN, as far as addresses go. */
@@ -31,10 +29,10 @@ export interface Leaser {
   readonly node: SimNode
   /** The address that it has now. */
   readonly address: IpAddress | undefined
-  /** Virtual ms from its start to its first address. */
-  readonly tookMs: number | undefined
+  /** All that it has had. */
   readonly leases: readonly IpAddress[]
-  readonly progress: readonly LeaseProgress[]
+  /** Entries of `machines` and `dhcp` that it has written. */
+  readonly writes: number
   readonly error: unknown
   /** As if the process was killed. */
   kill(): Promise<void>
@@ -75,7 +73,12 @@ export interface LeaseLab {
   stop(): Promise<void>
 }
 
-export function createLeaseLab(seed: number, count: number, init: SimNetworkInit = {}): LeaseLab {
+interface LeaseLabInit extends SimNetworkInit {
+  /** The longest time that a timer of a member fires late, as where its machine is busy. */
+  readonly lateMs?: number
+}
+
+export function createLeaseLab(seed: number, count: number, init: LeaseLabInit = {}): LeaseLab {
   const clock = createManualClock(Date.UTC(2026, 10, 21, 12, 3))
   const random = createSeededRandom(seed)
   const network = createSimNetwork(init, { clock, random })
@@ -90,14 +93,15 @@ export function createLeaseLab(seed: number, count: number, init: SimNetworkInit
   const start = async (number: number, { disk, isNear }: LeaserInit = {}) => {
     const store = disk === undefined ? {} : { store: disk }
     const neighbours = isNear === undefined ? {} : { neighbours: isNear }
-    return startSimNode({ signer: signerOf(number), ...store, ...neighbours }, at)
+    const { lateMs = 0 } = init
+    return startSimNode({ signer: signerOf(number), lateMs, ...store, ...neighbours }, at)
   }
   return {
     clock,
     network,
     ids: signers.map(({ peerId }) => peerId),
     async vpn(number, given = {}) {
-      const leaser = lease(await start(number, given), given, at)
+      const leaser = startLeaser(await start(number, given), given, at)
       stops.push(() => leaser.kill())
       return leaser
     },
@@ -155,36 +159,39 @@ export function createMemoryLease(text?: string): LeaseStore & { text: string | 
 
 const DERIVED = deriveIpv6Range({ key: 'key', room: 'room' })
 
-function startFixed(
-  node: SimNode,
-  text: string,
-  { clock, random }: { clock: ManualClock; random: ReturnType<typeof createSeededRandom> },
-): FixedNode {
-  const { ledger, replicator, link } = node
-  const given = tryParseAddressInRange(`${text}/24`)
-  if (given === undefined) throw new Error(`${text} is no address`)
-  const own = createOwnAddresses(
-    {
-      derived: deriveIpv6(DERIVED, ledger.self),
-      fixed: [given],
-      leaseRange: undefined,
-      machine,
-      guests: () => [],
-      onChange() {},
-    },
+interface Surroundings {
+  readonly random: ReturnType<typeof createSeededRandom>
+}
+
+/** The addresses of a node as a running VPN has them. */
+function ownAddresses(
+  { ledger, replicator, link, clock }: SimNode,
+  given: Pick<Parameters<typeof createOwnAddresses>[0], 'fixed' | 'leaseRange' | 'onChange'>,
+  stores: { readonly store: LeaseStore; readonly pastStore: LeaseStore },
+  { random }: Surroundings,
+) {
+  return createOwnAddresses(
+    { ...given, derived: deriveIpv6(DERIVED, ledger.self), machine, guests: () => [] },
     {
       ledger,
       initialSync: () => replicator.ready(),
       announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),
-      neighbours: () => link.topic.peers().length,
-      isOurs: () => true,
-      store: createMemoryLease(),
-      pastStore: createMemoryLease(),
+      neighbours: () => link.topic.peers(),
+      isOurs: (peer) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
+      ...stores,
       clock,
       random,
       log: silentLogger,
     },
   )
+}
+
+function startFixed(node: SimNode, text: string, at: Surroundings): FixedNode {
+  const { ledger } = node
+  const given = tryParseAddressInRange(`${text}/24`)
+  if (given === undefined) throw new Error(`${text} is no address`)
+  const stores = { store: createMemoryLease(), pastStore: createMemoryLease() }
+  const own = ownAddresses(node, { fixed: [given], leaseRange: undefined, onChange() {} }, stores, at)
   const stopping = new AbortController()
   const fixed = {
     node,
@@ -205,72 +212,43 @@ function startFixed(
   return fixed
 }
 
-function lease(
+function startLeaser(
   node: SimNode,
   { range = RANGE, store = createMemoryLease(), pastStore = createMemoryLease() }: LeaserInit,
-  { clock, random }: { clock: ManualClock; random: ReturnType<typeof createSeededRandom> },
+  at: Surroundings,
 ): Leaser {
-  const { ledger, replicator, link } = node
   const stopping = new AbortController()
-  const begun = clock.now()
-  const ends = new Set<() => void>()
+  let writes = 0
+  const unsubscribe = node.ledger.subscribe((event) => {
+    if (event.type !== 'committed') return
+    writes += event.changes.filter(
+      ({ bucket, origin }) => origin === 'local' && LEASE_BUCKETS.has(bucket),
+    ).length
+  })
   const leaser = {
     node,
     address: undefined as IpAddress | undefined,
-    tookMs: undefined as number | undefined,
     leases: [] as IpAddress[],
-    progress: [] as LeaseProgress[],
     error: undefined as unknown,
+    get writes() {
+      return writes
+    },
     async kill() {
       stopping.abort(new Error('killed'))
-      for (const end of ends) end()
+      unsubscribe()
+      own.stop()
       await node.kill()
     },
   }
-  const components = {
-    ledger,
-    initialSync: () => replicator.ready(),
-    neighbours: () => link.topic.peers().length,
-    isOurs: (peer: string) => link.channels.peersWith(REPLICATION_PROTOCOL).some((near) => near === peer),
-    store,
-    pastAddresses: rememberAddresses({ ledger, store: pastStore, clock, log: silentLogger }),
-    clock,
-    random,
-    log: silentLogger,
-  }
-  ends.add(() => components.pastAddresses.stop())
-  const textOf = (address: IpAddress, own: readonly IpAddress[]) =>
-    machineText(ledger.self, address, { own, machine, leased: true })
-  let firstLeasedAt: number | undefined
-  const run = async (avoid: readonly IpAddress[] = []): Promise<void> => {
-    const { address, isKept } = await leaseAddress(
-      {
-        range,
-        machineText: (address) => textOf(address, [address]),
-        avoid,
-        onProgress: (progress) => leaser.progress.push(progress),
-        signal: stopping.signal,
-      },
-      components,
-    )
-    firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.monotonic()
-    leaser.tookMs ??= clock.now() - begun
+  const onChange = () => {
+    const address = own.all().find((each) => each.range === range)?.address
+    if (address !== undefined && address !== leaser.address) leaser.leases.push(address)
     leaser.address = address
-    leaser.leases.push(address)
-    const derived = deriveIpv6(DERIVED, ledger.self).address
-    const announced = [address, derived].map((each) =>
-      replicator.keepAnnounced('machines', each, () => textOf(each, [address, derived])),
-    )
-    const stopWatching = watchLease({ address, firstLeasedAt }, components, () => {
-      leaser.address = undefined
-      for (const end of announced) end()
-      void run([address]).catch(fail)
-    })
-    for (const end of [...announced, stopWatching]) ends.add(end)
+    leaser.error = own.leaseError
   }
-  const fail = (error: unknown) => {
+  const own = ownAddresses(node, { fixed: [], leaseRange: range, onChange }, { store, pastStore }, at)
+  own.start(stopping.signal).catch((error: unknown) => {
     if (!stopping.signal.aborted) leaser.error = error
-  }
-  void run().catch(fail)
+  })
   return leaser
 }

@@ -27,7 +27,7 @@ function shareFolder(): string {
 }
 
 /** A file without a byte on the disk. */
-function shareLarge(): string {
+export function shareLarge(): string {
   mkdirSync(FOLDER, { recursive: true })
   const path = join(FOLDER, 'large')
   writeFileSync(path, '')

@@ -5,15 +5,7 @@
  * 7 the web page, 8 the error's answer.
  */
 import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
-import {
-  type Clock,
-  isLoopback,
-  type Logger,
-  type LoopTurns,
-  type Random,
-  type TimeShare,
-  toError,
-} from '@mesh/core'
+import { type Clock, isLoopback, type Logger, type LoopTurns, type Random, type TimeShare } from '@mesh/core'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
@@ -155,7 +147,8 @@ async function serveRoute(
     route.body === undefined
       ? { input: parseInput(route, req, undefined) }
       : await readBody(req, res).then((bytes) =>
-          parseInTurn(bodyTurns, () => {
+          // those that come to their end together: one of 128 KiB takes several milliseconds
+          bodyTurns.run(async (): Promise<ParsedRequest> => {
             const body = parseJsonBody(bytes)
             return { body, input: parseInput(route, req, body) }
           }),
@@ -168,21 +161,6 @@ async function serveRoute(
   const answer = await handler(input, { bodyText: body?.text ?? '' })
   if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, time: largeTime, clock })
   else sendJson(req, res, answer)
-}
-
-/** Bodies that come to their end together are parsed in turns: one of 128 KiB takes several milliseconds. */
-function parseInTurn(turns: LoopTurns, parse: () => ParsedRequest): Promise<ParsedRequest> {
-  return new Promise((resolve, reject) => {
-    const run = () => {
-      try {
-        resolve(parse())
-      } catch (error) {
-        reject(toError(error))
-      }
-    }
-    if (turns.isTimeLeft()) run()
-    else turns.later(run)
-  })
 }
 
 interface ParsedRequest {

@@ -1,4 +1,4 @@
-import { tryParsePeerId } from '@mesh/core'
+import { LoopTurns, tryParsePeerId } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { MAX_HELD_BYTES_PER_PEER } from '../gossip-limits.ts'
@@ -31,7 +31,8 @@ test('an unfinished message that holds too much ends its channel', async () => {
     resume() {},
     abort: (reason: Error) => (aborted = reason),
   } as unknown as ByteStream
-  const channel = createByteChannel({ stream, maxMessageBytes: 64 * MIB, clock, held, onTooLong() {} })
+  const turns = new LoopTurns(8, clock)
+  const channel = createByteChannel({ stream, maxMessageBytes: 64 * MIB, clock, held, turns, onTooLong() {} })
   const messages = channel.messages()[Symbol.asyncIterator]()
   const failed = messages.next().catch((error: unknown) => String(error))
   come(PREFIX)
@@ -42,4 +43,46 @@ test('an unfinished message that holds too much ends its channel', async () => {
   expect(await failed).toContain('the channel is closed')
   expect(aborted?.message).toBe('unfinished frames hold too much')
   expect(held.bytes).toBe(0)
+})
+
+test('of messages that came together so many are handed on in a turn as it has time for', async () => {
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock: createManualClock() })
+  let now = 0
+  const due: (() => void)[] = []
+  const turns = new LoopTurns(8, {
+    monotonic: () => now,
+    after(_ms, work) {
+      due.push(work)
+      return () => {}
+    },
+  })
+  let come = (_bytes: Uint8Array): void => {}
+  const stream = {
+    peer,
+    onBytes: (listener: typeof come) => (come = listener),
+    onDrain() {},
+    onRemoteEnd() {},
+    onEnd() {},
+    pause() {},
+    resume() {},
+  } as unknown as ByteStream
+  const init = { stream, maxMessageBytes: MIB, clock: createManualClock(), held, turns, onTooLong() {} }
+  const channel = createByteChannel(init)
+  let handled = 0
+  const handleAll = async () => {
+    for await (const _ of channel.messages()) {
+      handled++
+      now += 4
+    }
+  }
+  void handleAll()
+  come(new Uint8Array(100))
+  const turn = async () => {
+    for (const work of due.splice(0)) work()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await turn()
+  expect(handled).toBeLessThan(4)
+  for (let count = 0; handled < 100 && count < 200; count++) await turn()
+  expect(handled).toBe(100)
 })

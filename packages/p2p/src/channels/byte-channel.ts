@@ -1,5 +1,5 @@
 /** A channel of bounded messages over plain bytes, each with its length as an unsigned varint ahead. */
-import { type Clock, MeshError, toError } from '@mesh/core'
+import { type Clock, type LoopTurns, MeshError, toError } from '@mesh/core'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
@@ -14,6 +14,8 @@ export interface ByteChannelInit {
   readonly onTooLong: () => void
   /** Bounds what unfinished messages hold. */
   readonly held: HeldBytes
+  /** The time in which the messages of all channels are handed on: one block of bytes may hold 65,536 of them. */
+  readonly turns: LoopTurns
 }
 
 export function createByteChannel(init: ByteChannelInit): Channel {
@@ -89,6 +91,8 @@ class ByteChannel implements Channel {
   async *messages(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
+        const turn = this.#init.turns.turn()
+        if (turn !== undefined) await turn
         const message = this.#buffer.take()
         if (message === 'too long') throw this.#tooLong()
         this.#hold(message === undefined ? this.#buffer.byteLength : 0)

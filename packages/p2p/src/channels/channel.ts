@@ -1,5 +1,5 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { type Clock, type LoopTurns, MeshError, type PeerId } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { FrameTooLongError, readFrames, writeFrame } from '../libp2p/frames.ts'
@@ -18,11 +18,13 @@ interface ChannelInit {
   readonly onTooLong: () => void
   /** Bounds what unfinished messages hold. */
   readonly held: HeldBytes
+  /** The time in which the messages of all channels are handed on: one block of bytes may hold 65,536 of them. */
+  readonly turns: LoopTurns
 }
 
 /** A channel over one stream; the stream ends with it in every case. */
 export function createChannel(init: ChannelInit): Channel {
-  const { stream, connection, peer, maxMessageBytes, clock, held } = init
+  const { stream, connection, peer, maxMessageBytes, clock, held, turns } = init
   let reading = false
   /** Something came from the other side, so it is done with negotiating the protocol. */
   let heard = false
@@ -73,6 +75,8 @@ export function createChannel(init: ChannelInit): Channel {
           let next: IteratorResult<Uint8Array> | undefined = await frames.next()
           if (next.done === true) break
           heard = true
+          const turn = turns.turn()
+          if (turn !== undefined) await turn
           yield next.value
           // an idle channel must not keep its last message
           next = undefined

@@ -1,5 +1,6 @@
 import { silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { multiaddr } from '@multiformats/multiaddr'
 import { decode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -89,7 +90,12 @@ function build() {
   let hear: (packet: Uint8Array) => void = () => {}
   let closed = false
   const mdns = startMdns(
-    { self: 'self', service: SERVICE, addresses: () => [ADDRESS], found: ({ peer }) => found.push(peer) },
+    {
+      self: 'self',
+      service: SERVICE,
+      addresses: () => [multiaddr(ADDRESS)],
+      found: ({ peer }) => found.push(peer),
+    },
     {
       multicast: {
         links: () => [link],
@@ -131,6 +137,24 @@ test('answers a question, a flood of them once a second', async () => {
   expect(count('response') - before).toBe(1)
 })
 
+test('answers more seldom where many others answer, and at once when it is quiet', async () => {
+  const { clock, count, hear } = build()
+  await clock.advance(5_000)
+  const before = count('response')
+  for (let second = 0; second < 30; second++) {
+    hear(buildQuery(SERVICE))
+    for (let other = 0; other < 20; other++) hear(answer())
+    await clock.advance(1_000)
+  }
+  expect(count('response') - before).toBeGreaterThanOrEqual(2)
+  expect(count('response') - before).toBeLessThanOrEqual(10)
+  await clock.advance(60_000)
+  const then = count('response')
+  hear(buildQuery(SERVICE))
+  await clock.advance(50)
+  expect(count('response') - then).toBe(1)
+})
+
 test('a question of somebody else serves us too', async () => {
   const { clock, count, hear } = build()
   await clock.advance(600_000)
@@ -140,6 +164,17 @@ test('a question of somebody else serves us too', async () => {
     await clock.advance(30_000)
   }
   expect(count('query') - before).toBe(0)
+})
+
+test('asks once where others that start ask every few seconds, and again when they do no more', async () => {
+  const { clock, count, hear } = build()
+  for (let second = 0; second < 60; second += 3) {
+    await clock.advance(3_000)
+    hear(buildQuery(SERVICE))
+  }
+  expect(count('query')).toBe(1)
+  await clock.advance(100_000)
+  expect(count('query')).toBeGreaterThan(1)
 })
 
 test('tells whom it found, and stops without a trace', async () => {

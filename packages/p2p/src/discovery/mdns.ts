@@ -1,8 +1,11 @@
 /**
  * Finds members on the same link: asks, answers, and reads what others answer. Everybody hears every answer, so a
- * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute.
+ * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute, and
+ * one on which many start about one every few seconds besides the first of each.
  */
 import { type Clock, createTokenBucket, type Logger, type Random, type TokenBucket } from '@mesh/core'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { MAX_MDNS_PACKETS_PER_SECOND, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
@@ -30,13 +33,22 @@ interface MdnsInit {
   readonly self: string
   /** The service name, from the network's configuration. */
   readonly service: string
-  /** Gives the addresses to tell on a link, each with `/p2p/`. */
-  readonly addresses: (link: MulticastLink) => readonly string[]
+  /** Gives the addresses to tell, each with `/p2p/` and none over a relay. It goes through all interfaces. */
+  readonly addresses: () => readonly Multiaddr[]
   readonly found: (find: Find) => void
 }
 
-/** The least time between two answers on a link, in ms; RFC 6762, section 6, says one second. */
+/** How old the last question has to be, in ms, for another one to count: each comes on every link, and this node's own too. */
+const SAME_QUESTION_MS = 1_000
+/** The least time between two answers, in ms; RFC 6762, section 6, says one second. */
 const ANSWER_GAP_MS = 1_000
+/**
+ * How much longer that is for each answer of others since this node's last, in ms: where many machines start together
+ * each hears twenty a second and not all of them at each question. Who comes is found meanwhile by what it announces itself.
+ */
+const GAP_FOR_ANSWER_MS = 50
+/** The longest time between two answers while questions come, in ms. */
+const MAX_ANSWER_GAP_MS = 10_000
 /** The time over which answers are spread, in ms, as all nodes hear the question at once. */
 const ANSWER_SPREAD_MS = 20
 /** When a new node announces itself a second time, in ms, for those who lost the first announcement. */
@@ -66,9 +78,12 @@ class MdnsService implements Mdns {
   readonly #log: Logger
   /** The random label that stands for this node as long as it runs. */
   readonly #instance: string
-  /** When this node answered last on each link, in unix ms. */
-  readonly #lastAnswerMs = new Map<string, number>()
-  readonly #answering = new Set<string>()
+  /** When this node answered last, and when it or another asked last, in monotonic ms. */
+  #lastAnswerMs = Number.NEGATIVE_INFINITY
+  #lastQuestionMs = Number.NEGATIVE_INFINITY
+  #isAnswering = false
+  /** How many answers of others came since this node's last. */
+  #heardAnswers = 0
   readonly #timers = new Set<() => void>()
   /** Packets that are still read; what a flood brings beyond them is dropped unread. */
   readonly #packets: TokenBucket
@@ -95,7 +110,7 @@ class MdnsService implements Mdns {
   readonly stop = async (): Promise<void> => {
     if (this.#isStopped) return
     const { multicast } = this.#components
-    for (const link of multicast.links()) this.#answer(link, 0)
+    this.#answer(0)
     this.#isStopped = true
     this.#cancelQuery?.()
     for (const cancel of this.#timers) cancel()
@@ -108,57 +123,76 @@ class MdnsService implements Mdns {
     if (packet === undefined) return
     if (packet.kind === 'query') {
       this.#answerSoon()
-      // once the backoff has ended, somebody's question serves all; jitter decides who asks next
-      const isSlow = this.#intervalMs >= MDNS_QUERY_MAX_MS
-      if (isSlow) this.#scheduleQuery(this.#intervalMs * (1 + this.#components.random.float() / 2))
+      const isNew = this.#components.clock.monotonic() - this.#lastQuestionMs >= SAME_QUESTION_MS
+      // jitter decides who asks next
+      if (isNew) this.#noteQuestion(1 + this.#components.random.float() / 2)
       return
     }
-    for (const find of packet.finds) if (find.peer !== this.#init.self) this.#init.found(find)
+    const finds = packet.finds.filter(({ peer }) => peer !== this.#init.self)
+    if (finds.length > 0) this.#heardAnswers++
+    for (const find of finds) this.#init.found(find)
   }
 
   // asking
 
-  #scheduleQuery(delayMs: number): void {
+  /** Puts this node's next question off, also for another's, which serves all (RFC 6762, section 7.3). */
+  #noteQuestion(jitter = 1): void {
+    const { clock, random } = this.#components
+    this.#lastQuestionMs = clock.monotonic()
+    this.#intervalMs = Math.min(MDNS_QUERY_MAX_MS, this.#intervalMs * (1.5 + random.float()))
     this.#cancelQuery?.()
-    this.#cancelQuery = this.#components.clock.after(delayMs, () => void this.#ask())
+    this.#cancelQuery = clock.after(this.#intervalMs * jitter, () => void this.#ask())
   }
 
   async #ask(): Promise<void> {
-    const { multicast, random } = this.#components
+    const { multicast } = this.#components
     await multicast
       .refresh()
       .catch((error: unknown) => this.#log.debug('interfaces not read', { reason: String(error) }))
     if (this.#isStopped) return
     const query = buildQuery(this.#init.service)
     for (const link of multicast.links()) multicast.send(link, query)
-    this.#intervalMs = Math.min(MDNS_QUERY_MAX_MS, this.#intervalMs * (1.5 + random.float()))
-    this.#scheduleQuery(this.#intervalMs)
+    this.#noteQuestion()
   }
 
   // answering
 
-  /** Answers on each link soon, or when its gap is over; one answer serves all who asked until then. */
+  /** Answers soon, or when the gap is over; one answer serves all who asked until then. */
   #answerSoon(): void {
-    const { multicast, clock, random } = this.#components
-    for (const link of multicast.links()) {
-      if (this.#answering.has(link.id)) continue
-      this.#answering.add(link.id)
-      const gapEndsMs = (this.#lastAnswerMs.get(link.id) ?? Number.NEGATIVE_INFINITY) + ANSWER_GAP_MS
-      this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapEndsMs - clock.monotonic()), () => {
-        this.#answering.delete(link.id)
-        this.#answer(link)
-      })
-    }
+    if (this.#isAnswering) return
+    this.#isAnswering = true
+    this.#answerIn(Math.max(this.#components.random.float() * ANSWER_SPREAD_MS, this.#gapLeftMs()))
   }
 
-  #answer(link: MulticastLink, ttl?: number): void {
-    const { service, addresses: addressesOn } = this.#init
-    this.#lastAnswerMs.set(link.id, this.#components.clock.monotonic())
-    const addresses = addressesOn(link)
-    if (addresses.length === 0) return
-    const more = ttl === undefined ? {} : { ttl }
-    const answer = buildAnswer({ service, instance: this.#instance, addresses, host: link, ...more })
-    this.#components.multicast.send(link, answer)
+  /** Answers then, or later where others answered meanwhile. */
+  #answerIn(waitMs: number): void {
+    this.#later(waitMs, () => {
+      const leftMs = this.#gapLeftMs()
+      if (leftMs > 0) return this.#answerIn(leftMs)
+      this.#isAnswering = false
+      this.#answer()
+    })
+  }
+
+  #gapLeftMs(): number {
+    const gapMs = Math.min(MAX_ANSWER_GAP_MS, ANSWER_GAP_MS + this.#heardAnswers * GAP_FOR_ANSWER_MS)
+    return this.#lastAnswerMs + gapMs - this.#components.clock.monotonic()
+  }
+
+  /** Answers on every link. */
+  #answer(ttl?: number): void {
+    const { service, addresses } = this.#init
+    const { multicast, clock } = this.#components
+    this.#lastAnswerMs = clock.monotonic()
+    this.#heardAnswers = 0
+    const own = addresses()
+    for (const link of multicast.links()) {
+      const told = addressesOn(link, own)
+      if (told.length === 0) continue
+      const more = ttl === undefined ? {} : { ttl }
+      const answer = buildAnswer({ service, instance: this.#instance, addresses: told, host: link, ...more })
+      multicast.send(link, answer)
+    }
   }
 
   #later(delayMs: number, run: () => void): void {
@@ -168,4 +202,16 @@ class MdnsService implements Mdns {
     })
     this.#timers.add(cancel)
   }
+}
+
+/** Chooses what leads to this node from a link; readers that take only some addresses should get those of this link. */
+function addressesOn({ address }: MulticastLink, own: readonly Multiaddr[]): readonly string[] {
+  const isLocal = address.startsWith('127.') || address === '::1'
+  return own
+    .filter((each) => {
+      const ip = ipOf(each)
+      return isLocal || ip === undefined || !isLoopbackIp(ip)
+    })
+    .map(String)
+    .toSorted((a, b) => Number(b.includes(address)) - Number(a.includes(address)))
 }

@@ -1,4 +1,5 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
+import type { RPC } from '@libp2p/gossipsub/message'
 import type { NetworkConfig } from '@mesh/network'
 import {
   MAX_TOPIC_BYTES_PER_PEER,
@@ -16,6 +17,8 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     // fixed by docs/WIRE.md 3.1
     globalSignaturePolicy: StrictSign,
     msgIdFn: buildMessageId,
+    // of a message that floods the topic each node gets several copies: the signature of the first is checked
+    fastMsgIdFn: signatureText,
     allowPublishToZeroTopicPeers: true,
     fallbackToFloodsub: false,
     runOnLimitedConnection: true,
@@ -91,4 +94,14 @@ export function buildMessageId(message: Message): Uint8Array {
   id.set(author)
   new DataView(id.buffer).setBigUint64(author.length, message.sequenceNumber)
   return id
+}
+
+const latin1 = new TextDecoder('latin1')
+
+/**
+ * Gives what copies of one message have in common. A message that is remembered by it was checked, so that whoever sends
+ * another's signature with other content has that dropped: as a copy, or as a forgery where it comes first.
+ */
+function signatureText({ signature }: RPC.Message): string {
+  return latin1.decode(signature)
 }

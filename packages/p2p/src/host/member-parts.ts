@@ -1,5 +1,5 @@
 /** The parts of a member, in the order in which each needs the ones before it. */
-import { parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
+import { LoopTurns, parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { Bulk } from '../bulk/bulk.ts'
@@ -17,7 +17,7 @@ import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
-import { MAX_UNREAD_BYTES } from '../limits.ts'
+import { MAX_UNREAD_BYTES, MESSAGES_TURN_MS } from '../limits.ts'
 import type { Unsent } from '../unsent.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -116,7 +116,8 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     membership,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
-  const channels = createChannels({ ...shared, streams, membership, held })
+  const turns = new LoopTurns(MESSAGES_TURN_MS, clock)
+  const channels = createChannels({ ...shared, streams, membership, held, turns })
   const bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
@@ -134,7 +135,9 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     byteStreams: createByteStreams({ streams, bulk, unread, unsent, clock, logger }),
     channels,
     offeredChannels:
-      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
+      bulk === undefined
+        ? channels
+        : createBulkChannels({ ...components, channels, bulk, refusals, held, turns }),
     paths: createPeerPaths({ libp2p: host, streams, spoken }),
     topic: createGossipTopic(network, { ...shared, membership, held, ...cipher, onReceived }),
   }

@@ -9,7 +9,7 @@ import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
-import { ipOf, isLoopbackIp, isRelayed } from '../addresses/address-rules.ts'
+import { ipOf, isRelayed } from '../addresses/address-rules.ts'
 import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
@@ -174,17 +174,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
     {
       self: host.peerId.toString(),
       service,
-      addresses(link) {
-        const loopback = link.address.startsWith('127.') || link.address === '::1'
-        const own = host.getMultiaddrs().filter((address) => {
-          const ip = ipOf(address)
-          return !isRelayed(address) && (loopback || ip === undefined || !isLoopbackIp(ip))
-        })
-        // readers that take only some addresses should get those of this link
-        return own
-          .map(String)
-          .toSorted((a, b) => Number(b.includes(link.address)) - Number(a.includes(link.address)))
-      },
+      addresses: () => host.getMultiaddrs().filter((address) => !isRelayed(address)),
       found: (find) => reach.found(way, find),
     },
     { ...context, multicast },

@@ -2,10 +2,10 @@
  * One channel of `/mesh/file/1`, in messages: what does not decode or does not come in time ends it, and so does a
  * remote that sends requests faster than they are served. Who is busy for long says so, so that nobody gives up.
  */
-import { type Clock, MeshError } from '@mesh/core'
+import { type Clock, createTokenBucket, MeshError } from '@mesh/core'
 import { filesError } from './errors.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from './file-message.ts'
-import { FILE_IDLE_MS, MAX_REASON_CHARS } from './limits.ts'
+import { BUSY_RATE, FILE_IDLE_MS, MAX_REASON_CHARS } from './limits.ts'
 import type { FileChannel } from './ports.ts'
 
 export interface Conversation {
@@ -24,12 +24,19 @@ const BUSY_INTERVAL_MS = FILE_IDLE_MS / 3
 
 export function createConversation(channel: FileChannel, { clock }: { readonly clock: Clock }): Conversation {
   const messages = channel.messages()[Symbol.asyncIterator]()
+  const mayBeBusy = createTokenBucket(BUSY_RATE, clock)
   const send = async (message: Uint8Array) => {
     try {
       await channel.send(message)
     } catch (cause) {
       throw brokenOff(cause)
     }
+  }
+
+  const breakOff = (reason: string) => {
+    const error = filesError('files.broken_off', reason)
+    channel.abort(error)
+    return error
   }
 
   async function nextInTime(): Promise<FileMessage | undefined> {
@@ -44,9 +51,7 @@ export function createConversation(channel: FileChannel, { clock }: { readonly c
     } finally {
       cancel()
     }
-    const error = filesError('files.broken_off', 'the remote sent what is no message')
-    channel.abort(error)
-    throw error
+    throw breakOff('the remote sent what is no message')
   }
 
   return {
@@ -56,6 +61,7 @@ export function createConversation(channel: FileChannel, { clock }: { readonly c
       for (;;) {
         const message = await nextInTime()
         if (message?.type !== 'busy') return message
+        if (!mayBeBusy.take()) throw breakOff('the remote says without pause that it is busy')
       }
     },
     async whileBusy(work) {

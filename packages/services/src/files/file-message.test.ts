@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeFileMessage, encodeFileMessage, type FileMessage, manifestParts } from './file-message.ts'
-import { MAX_FILE_MESSAGE_BYTES } from './limits.ts'
+import { MAX_FILE_MESSAGE_BYTES, MAX_MESSAGE_FIELDS } from './limits.ts'
 import { checkManifest, type ManifestEntry } from './manifest.ts'
 
 const file = (path: string, size = 1): ManifestEntry => ({
@@ -43,6 +43,22 @@ describe('messages of /mesh/file/1', () => {
     )
     const known = encodeFileMessage({ type: 'done' })
     expect(decodeFileMessage(Uint8Array.from([0xf8, 0x07, 0x01, ...known]))).toEqual({ type: 'done' })
+  })
+
+  it('is none with more fields than any may have, whether they are known or not', () => {
+    for (const tag of [0x1a, 0x7a]) {
+      const fields = (count: number) => Uint8Array.from({ length: 2 * count }, (_, at) => (at % 2 ? 0 : tag))
+      const message = encodeFileMessage({ type: 'done' })
+      const decoded = (count: number) => decodeFileMessage(Uint8Array.from([...fields(count), ...message]))
+      expect(decoded(MAX_MESSAGE_FIELDS - 1)).toEqual({ type: 'done' })
+      expect(decoded(MAX_MESSAGE_FIELDS)).toBeUndefined()
+    }
+  })
+
+  it('of the shortest paths fits into what a message may have', () => {
+    const entries = Array.from({ length: 10_000 }, () => folder('a'))
+    for (const part of manifestParts(entries))
+      expect(decodeFileMessage(encodeFileMessage(part))).toEqual(part)
   })
 
   it('cuts a long list of files into messages of bounded size', () => {

@@ -18,7 +18,7 @@
  * message Busy { bool working = 1; }
  */
 import { type Reader, reader, writer } from 'protons-runtime'
-import { MANIFEST_PART_BYTES, MAX_REASON_BYTES } from './limits.ts'
+import { MANIFEST_PART_BYTES, MAX_MESSAGE_FIELDS, MAX_REASON_BYTES } from './limits.ts'
 import type { ManifestEntry } from './manifest.ts'
 
 /** Why a sender gives nothing; numbers of the wire. */
@@ -105,7 +105,7 @@ export function* manifestParts(entries: readonly ManifestEntry[]): Generator<Fil
 /** Tags, lengths and numbers of one entry beside its path, at the most. */
 const ENTRY_OVERHEAD_BYTES = 40
 
-/** Undefined when it does not decode; `data` is a view into `bytes`. */
+/** Undefined when it does not decode, or has too many fields; `data` is a view into `bytes`. */
 export function decodeFileMessage(bytes: Uint8Array): FileMessage | undefined {
   try {
     return decode(reader(bytes))
@@ -116,7 +116,8 @@ export function decodeFileMessage(bytes: Uint8Array): FileMessage | undefined {
 
 function decode(input: Reader): FileMessage | undefined {
   const entries: ManifestEntry[] = []
-  while (input.pos < input.len) {
+  for (let count = 0; input.pos < input.len; count++) {
+    if (count === MAX_MESSAGE_FIELDS) return undefined
     const tag = input.uint32()
     if ((tag & 7) !== LENGTH_DELIMITED) {
       input.skipType(tag & 7)

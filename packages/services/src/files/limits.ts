@@ -4,6 +4,10 @@
 export const FILE_BLOCK_BYTES = 65_500
 /** One message of `/mesh/file/1`: a block with its tag, or a part of a manifest. */
 export const MAX_FILE_MESSAGE_BYTES = 65_536
+/** Fields of one message; a part of a manifest of the shortest paths has 1,198, and more of them take longer to read. */
+export const MAX_MESSAGE_FIELDS = 2_048
+/** How often a remote may say that it is busy, a second and at once; it does so every ten seconds. */
+export const BUSY_RATE = { perSecond: 1, burst: 16 } as const
 /** Blocks that are read or written with one system call. */
 export const BLOCKS_PER_CALL = 16
 /** The same for each receiver where there are more than `FEW_RECEIVERS`. */

@@ -182,6 +182,7 @@ class ShareReceiver {
 
   async #write({ entry }: Wanted, bytes: Uint8Array): Promise<void> {
     const writer = this.#writer
+    if (bytes.byteLength === 0) throw unexpected('data of nothing')
     if (writer === undefined || writer.size + bytes.byteLength > entry.size) throw unexpected('data')
     this.#init.onBytes(bytes.byteLength, true)
     await writer.add(bytes)

@@ -1,27 +1,79 @@
 /**
- * When sockets are read on whose streams have room again. A connection with hundreds of streams tells all of them at once,
- * and Node would read all of their sockets before anything else has its turn: a question to the API waited for 200 ms.
+ * When the sockets of targets are read. A connection with hundreds of streams tells all of them at once that there is room
+ * again, hundreds may be joined at once, and of a target that sends without end Node reads 2 MiB before the next socket has
+ * its turn: a question to the API waited for 200 ms. Here a few are read on in each turn of the event loop, and all of them
+ * share the time of a turn: when it is over they wait for the next one.
  */
 import type { Socket } from 'node:net'
-import { SOCKETS_AT_ONCE } from '../limits.ts'
+import { type Clock, systemClock } from '@mesh/core'
+import { SOCKETS_AT_ONCE, SOCKETS_TURN_MS } from '../limits.ts'
 
 export class SocketTurns {
+  readonly #clock: Pick<Clock, 'monotonic'>
   readonly #waiting = new Set<Socket>()
+  /** The sockets that are read now. */
+  readonly #reading = new Set<Socket>()
   /** How many were read on in this turn of the event loop. */
   #begun = 0
+  /** When the first block was handed on in this turn; undefined while none was. */
+  #startMs: number | undefined
+  #hasNext = false
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
 
   /** Has a socket read on, in this turn of the event loop or a later one. */
   resume(socket: Socket): void {
-    if (this.#begun === 0) setImmediate(this.#next)
-    if (this.#begun >= SOCKETS_AT_ONCE) this.#waiting.add(socket)
+    this.#awaitNext()
+    if (this.#begun >= SOCKETS_AT_ONCE || this.#isOver()) this.#waiting.add(socket)
     else {
       this.#begun++
+      this.#reading.add(socket)
       socket.resume()
     }
   }
 
+  /** Hands on a block that was read of a socket, of which no more is read until `resume` where `send` gives false. */
+  handOn(socket: Socket, send: () => boolean): void {
+    this.#awaitNext()
+    this.#startMs ??= this.#clock.monotonic()
+    if (send()) this.#reading.add(socket)
+    else {
+      this.forget(socket)
+      socket.pause()
+    }
+    if (this.#isOver()) this.#stopAll()
+  }
+
+  /** The socket has closed, or is to stay as it is. */
+  forget(socket: Socket): void {
+    this.#reading.delete(socket)
+    this.#waiting.delete(socket)
+  }
+
+  #isOver(): boolean {
+    return this.#startMs !== undefined && this.#clock.monotonic() - this.#startMs >= SOCKETS_TURN_MS
+  }
+
+  #stopAll(): void {
+    for (const socket of this.#reading) {
+      socket.pause()
+      this.#waiting.add(socket)
+    }
+    this.#reading.clear()
+  }
+
+  #awaitNext(): void {
+    if (this.#hasNext) return
+    this.#hasNext = true
+    setImmediate(this.#next)
+  }
+
   readonly #next = (): void => {
+    this.#hasNext = false
     this.#begun = 0
+    this.#startMs = undefined
     for (const socket of this.#waiting) {
       if (this.#begun >= SOCKETS_AT_ONCE) return
       this.#waiting.delete(socket)
@@ -31,4 +83,4 @@ export class SocketTurns {
 }
 
 /** Those of all connections to services and egress: there is one event loop. */
-export const socketTurns = new SocketTurns()
+export const socketTurns = new SocketTurns(systemClock)

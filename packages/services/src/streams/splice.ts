@@ -50,7 +50,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
 
   socket.on('data', (chunk: Buffer) => {
     traffic.bytesOut += chunk.byteLength
-    if (!stream.send(chunk)) socket.pause()
+    socketTurns.handOn(socket, () => stream.send(chunk))
   })
   socket.on('end', () => stream.end())
   socket.on('drain', () => stream.resume())
@@ -59,6 +59,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   })
   socket.on('close', () => {
     socketIsOver = true
+    socketTurns.forget(socket)
     // closed before both directions had ended: by an error, or because this node stops
     if (!streamIsOver && !(socket.readableEnded && socket.writableFinished)) {
       error ??= new Error('the local connection was closed')
@@ -96,7 +97,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   // it may have ended before it was joined
   if (socket.readableEnded) stream.end()
   // where the stream has no room what is read would wait here, a block of each socket; `onDrain` follows
-  if (stream.send(NOTHING)) socket.resume()
+  if (stream.send(NOTHING)) socketTurns.resume(socket)
 }
 
 /** Tells whether too much waits to be written to a socket. */

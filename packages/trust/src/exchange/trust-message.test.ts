@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { decodeTrustMessage, encodeTrustMessage, type TrustMessage } from './trust-message.ts'
 
 const bytes = fc.uint8Array({ maxLength: 200 })
@@ -26,4 +26,14 @@ test('whatever comes, nothing is thrown; two messages in one are none', () => {
   const two = [encodeTrustMessage({ kind: 'done' }), encodeTrustMessage({ kind: 'done' })]
   expect(decodeTrustMessage(Buffer.concat(two))).toBeUndefined()
   expect(decodeTrustMessage(Uint8Array.of(0x62, 0x00))).toEqual({ kind: 'unknown' })
+})
+
+test('a message of nothing but short ones is not read on after the second', () => {
+  const copies = vi.spyOn(Uint8Array, 'from')
+  try {
+    expect(decodeTrustMessage(Buffer.alloc(98_304, Uint8Array.of(0x0a, 0)))).toBeUndefined()
+    expect(copies.mock.calls.length).toBeLessThan(4)
+  } finally {
+    copies.mockRestore()
+  }
 })

@@ -51,6 +51,8 @@ export function decodeTrustMessage(bytes: Uint8Array): TrustMessage | undefined 
     const found: TrustMessage[] = []
     const input = reader(bytes)
     while (input.pos < input.len) {
+      // a message that is nothing but short fields holds 49,152 of them
+      if (found.length > 1) return undefined
       const tag = input.uint32()
       if (tag === NONCE_TAG) found.push({ kind: 'nonce', nonce: Uint8Array.from(input.bytes()) })
       else if (tag === ANSWER_TAG) found.push(decodeAnswer(input.bytes()))

@@ -35,14 +35,6 @@ import { readUsed } from './used-addresses.ts'
 import type { PastAddresses } from './past-addresses.ts'
 import { watchLease } from './watch-lease.ts'
 
-/** The progress of which a person who waits for an address is told. */
-export type LeaseProgress =
-  /** This node learns what others hold. */
-  | { readonly state: 'syncing' }
-  /** The election waits for the peer `for`, which is this node while others may name themselves, too. */
-  | { readonly state: 'waiting'; readonly for: string }
-  | { readonly state: 'claiming'; readonly address: IpAddress }
-
 interface LeaseRequest {
   /** The IPv4 range to lease in, of any prefix length. */
   readonly range: Cidr
@@ -50,8 +42,6 @@ interface LeaseRequest {
   readonly machineText: (address: IpAddress) => string
   /** Addresses that are not to be taken: this node has just lost them. */
   readonly avoid?: readonly IpAddress[]
-  /** Called whenever the progress changes. */
-  readonly onProgress?: (progress: LeaseProgress) => void
   readonly signal?: AbortSignal
 }
 
@@ -65,8 +55,8 @@ interface LeaseComponents {
   readonly ledger: VpnLedger
   /** Resolves when this node knows what others hold. */
   readonly initialSync: () => Promise<void>
-  /** The number of members that this node is connected to now; with none there is nobody to wait for. */
-  readonly neighbours: () => number
+  /** The members that this node is connected to now; with none there is nobody to wait for. */
+  readonly neighbours: () => readonly string[]
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
@@ -105,7 +95,6 @@ class Lease {
   #racers = 0
   /** How many of the lowest free addresses others may have taken unheard, or take now. */
   #unheard = 0
-  #told = ''
 
   constructor(request: LeaseRequest, components: LeaseComponents) {
     this.#request = request
@@ -117,11 +106,10 @@ class Lease {
   async take(): Promise<TakenLease> {
     const { initialSync, neighbours, clock } = this.#components
     this.#signal.throwIfAborted()
-    this.#tell({ state: 'syncing' })
     await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
     if (known !== undefined && (await this.#claim(known))) return this.#keep(known, true)
-    if (neighbours() > 0) {
+    if (neighbours().length > 0) {
       this.#ask()
       await delay(clock, JOIN_MS, this.#signal)
     }
@@ -189,7 +177,6 @@ class Lease {
         range: this.#request.range,
         signal: this.#signal,
         check: () => this.#checkRoom(),
-        onWaiting: (peer) => this.#tell({ state: 'waiting', for: peer }),
       },
       this.#components,
     )
@@ -204,13 +191,25 @@ class Lease {
   #pick(): IpAddress | undefined {
     const { random, pastAddresses } = this.#components
     const { range } = this.#request
-    const skip = this.#unheard + Math.floor(random.float() * this.#racers)
+    const skip = this.#unheard + Math.floor(random.float() * this.#countRacers())
     const free = (past: readonly IpAddress[]) =>
       freeAddress(range, new Set([...this.#held(past), ...this.#lost]), skip)
     // nobody counts on what was another's for a moment only
     const address = free(pastAddresses.ofOthers()) ?? free(pastAddresses.lasting())
     if (address === undefined && this.#lost.size === 0) throw this.#full()
     return address
+  }
+
+  /**
+   * Counts those who may try for an address at the same moment as this node. Members that are connected and of which the
+   * ledger says nothing yet may do so: on busy machines all that start together are late to hear of each other.
+   */
+  #countRacers(): number {
+    const { ledger, neighbours } = this.#components
+    const snapshot = ledger.snapshot()
+    const isHeard = (peer: string) => snapshot.getLive(BUCKETS.healthcheck, peer) !== undefined
+    const unheard = neighbours().filter((peer) => !isHeard(peer)).length
+    return this.#racers + PLACES_PER_RACER * unheard
   }
 
   #checkRoom(): void {
@@ -239,7 +238,6 @@ class Lease {
   /** Claims the address. True when this node holds it, and no claim of the same moment beats it. */
   async #claim(address: IpAddress): Promise<boolean> {
     const { ledger, neighbours, log } = this.#components
-    this.#tell({ state: 'claiming', address })
     const held = ledger.snapshot().getLive(BUCKETS.machines, address)
     const isRenewal = held !== undefined && holderOf(address, held) === ledger.self
     try {
@@ -251,7 +249,7 @@ class Lease {
       log.info('address not free', { address, reason: error.message })
       return false
     }
-    const raceMs = isRenewal || neighbours() === 0 ? 0 : CLAIM_RACE_MS
+    const raceMs = isRenewal || neighbours().length === 0 ? 0 : CLAIM_RACE_MS
     return this.#staysOurs(address, raceMs)
   }
 
@@ -287,16 +285,11 @@ class Lease {
     log.info('address leased', { address, range })
     return { address, range, prefixLength: prefixLengthOf(range), isKept }
   }
-
-  #tell(progress: LeaseProgress): void {
-    const text = JSON.stringify(progress)
-    if (text === this.#told) return
-    this.#told = text
-    this.#request.onProgress?.(progress)
-  }
 }
 
 const RACERS_PER_LOSS = 4
+/** The number of addresses over which those who try unheard are spread, for each of them. */
+const PLACES_PER_RACER = 4
 
 function describePeer({ hostname, peer }: { readonly hostname: string; readonly peer: string }): string {
   return `${hostname} ${shortPeerId(peer)}`.trim()

@@ -11,8 +11,6 @@ interface AwaitElectionInit {
   readonly signal: AbortSignal
   /** Called before each look at the ledger; it throws when there is no use in waiting. */
   readonly check: () => void
-  /** Called with the peer that is awaited, perhaps this node itself. */
-  readonly onWaiting: (peer: string) => void
 }
 
 interface AwaitElectionComponents {
@@ -33,7 +31,7 @@ interface ElectionOutcome {
 
 /** @throws MeshError `ledger.stopped`; what `check` throws; the signal's reason */
 export async function awaitElection(
-  { range, signal, check, onWaiting }: AwaitElectionInit,
+  { range, signal, check }: AwaitElectionInit,
   components: AwaitElectionComponents,
 ): Promise<ElectionOutcome> {
   const { ledger, clock, random, isOurs } = components
@@ -52,7 +50,6 @@ export async function awaitElection(
     if (step.type === 'take') return { unheard, racers: 0 }
     if (now >= deadline) return { unheard, racers: waiting.length }
     if (step.type === 'lead') lead(components)
-    onWaiting(step.type === 'lead' ? ledger.self : step.for)
     await leaseChange(Math.min(dueAt(step, now), deadline) - now, { ledger, clock, signal })
   }
 }

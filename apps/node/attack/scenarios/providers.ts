@@ -1,0 +1,151 @@
+/** Attacks by members that offer files, on a node whose owner fetches them. */
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Stream } from '@libp2p/interface'
+import { createNodeSigner } from '@mesh/ledger/node'
+import { dialTarget, framed, onFrames, overAndOver, sendAll, together, varint } from '../attackers.ts'
+import { gzippedBlock, signEntry } from '../gossip.ts'
+import { proveMembership } from '../membership.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
+import { openVoice, untilHeld } from '../voice.ts'
+import { userEntries } from './services.ts'
+
+const FILE = '/mesh/file/1'
+/** The most files of a share, and how long their paths are where all of them are as long as they may be together. */
+const [MOST_FILES, PATH_BYTES] = [200_000, 150]
+const MB = 1024 * 1024
+const LARGE_BYTES = 1024 * MB
+/** How often what ended is asked for again, in ms. */
+const AGAIN_MS = 500
+
+const bytesField = (number: number, bytes: Uint8Array) =>
+  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
+const message = (kind: number, ...fields: readonly Uint8Array[]) =>
+  framed(bytesField(kind, Buffer.concat(fields)))
+
+/** Messages of senders, as `docs/PROTOCOLS.md` has them. */
+const offer = (name: string, files: number) =>
+  message(2, bytesField(1, Buffer.from(name)), numberField(2, 1), numberField(3, files))
+const entry = (path: string, size: number) =>
+  bytesField(3, Buffer.concat([bytesField(1, Buffer.from(path)), numberField(3, size), numberField(4, 1)]))
+const begin = () => message(6, numberField(1, 0), numberField(2, 0))
+const data = (byteCount: number) => framed(bytesField(7, Buffer.alloc(byteCount)))
+const end = (sha256: Uint8Array) => message(8, numberField(1, 0), bytesField(2, sha256))
+const BUSY = message(10, numberField(1, 1))
+
+/** Sends to a receiver that has asked, and ends as it likes. */
+type Serve = (
+  stream: Stream,
+  send: (bytes: Uint8Array) => Promise<boolean>,
+  signal: AbortSignal,
+) => Promise<void>
+
+const forEver = async (bytes: Uint8Array, send: (bytes: Uint8Array) => Promise<boolean>) => {
+  while (await send(bytes));
+}
+
+/** One file, of which only what follows is false. */
+const oneFile = async (send: (bytes: Uint8Array) => Promise<boolean>, size: number) => {
+  await send(offer('one', 1))
+  await send(framed(entry('file', size)))
+  await send(begin())
+}
+
+const KINDS: Readonly<Record<string, Serve>> = {
+  busy: async (_stream, send) => forEver(Buffer.concat(Array.from({ length: 10_000 }, () => BUSY)), send),
+  async manifest(_stream, send) {
+    await send(offer('many', MOST_FILES))
+    for (let at = 0; at < MOST_FILES; at += 300) {
+      const names = Array.from({ length: 300 }, (_, n) => `${at + n}`.padStart(PATH_BYTES, 'é'))
+      if (!(await send(framed(Buffer.concat(names.map((name) => entry(name, 1))))))) return
+    }
+  },
+  async packed(_stream, send) {
+    await send(offer('packed', MOST_FILES))
+    await forEver(framed(Buffer.alloc(65_520, Uint8Array.of(0x1a, 0))), send)
+  },
+  async nothing(_stream, send) {
+    await oneFile(send, LARGE_BYTES)
+    await forEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(0))), send)
+  },
+  async slow(_stream, send, signal) {
+    await oneFile(send, LARGE_BYTES)
+    while (await send(data(1))) await pause(20, signal)
+  },
+  async truncated(stream, send) {
+    await oneFile(send, LARGE_BYTES)
+    for (let sent = 0; sent < 16 * MB; sent += 65_000) if (!(await send(data(65_000)))) return
+    await stream.close()
+  },
+  async wrong(_stream, send) {
+    await oneFile(send, 3 * 65_000)
+    for (let at = 0; ; at++) {
+      for (let part = 0; part < 3; part++) if (!(await send(data(65_000)))) return
+      await send(end(createHash('sha256').update(`${at}`).digest()))
+      if (!(await send(begin()))) return
+    }
+  },
+  async small(_stream, send) {
+    await oneFile(send, LARGE_BYTES)
+    await forEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(1))), send)
+  },
+}
+
+/** Offers a file under a key of its own, and serves whoever asks for it. */
+async function offerFile(attack: Attack, kind: string, serve: Serve): Promise<string> {
+  const { target, signal, config, tally } = attack
+  const seed = Uint8Array.from(randomBytes(32))
+  const signer = createNodeSigner(seed)
+  const peer = await attack.peer({ seed })
+  await peer.handle(FILE, (stream) => {
+    tally.count(`${kind} fetched`)
+    tally.count('files fetched')
+    const send = async (bytes: Uint8Array) => await sendAll(stream, bytes, signal)
+    onFrames(stream, () => {})
+    void serve(stream, send, signal).catch((error: unknown) => tally.missed(error, signal))
+  })
+  const connection = await dialTarget(peer, target, signal)
+  await proveMembership({ connection, self: peer.peerId }, config, signal)
+  const name = `${kind}-${randomBytes(4).toString('hex')}`
+  const offered = signEntry(signer, ['files', name, { PeerID: signer.peerId, Name: name }])
+  await (await openVoice(attack)).say(gzippedBlock([...userEntries(signer), offered]), seed)
+  await untilHeld(attack, 'files', name)
+  return name
+}
+
+export const PROVIDER_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'false-shares',
+    who: 'member',
+    does: `the node's owner fetches what ${Object.keys(KINDS).length} members offer, again when it ended: lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
+    boundedBy: 'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'files fetched',
+    isApart: true,
+    async run(attack) {
+      const { target, signal } = attack
+      const folder = mkdtempSync(join(tmpdir(), 'mesh-attack-fetched-'))
+      try {
+        const kinds = Object.entries(KINDS)
+        await together(kinds.length, (at) =>
+          overAndOver(attack, async () => {
+            const [kind = '', serve] = kinds[at] ?? []
+            if (serve === undefined) return
+            const name = await offerFile(attack, kind, serve)
+            const destination = join(folder, name)
+            while (!signal.aborted) {
+              await target.control?.putNodeDownload({ name, body: { Destination: destination } })
+              await pause(AGAIN_MS, signal)
+            }
+          }),
+        )
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  },
+]
