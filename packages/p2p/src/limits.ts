@@ -339,7 +339,7 @@ export const READ_HIGH_WATER_BYTES = 256 * 1024
  * How many bytes may wait in all on streams that nobody reads now; of more the largest ends, of the peer and the address with
  * the most. One stream holds up to its window, and one over WebRTC 4 MiB.
  */
-export const MAX_UNREAD_BYTES = 20 * 1024 * 1024
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */
 export const SEND_LOW_WATER_BYTES = 64 * 1024
 /**
