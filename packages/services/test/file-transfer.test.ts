@@ -355,7 +355,10 @@ describe('a hostile sender', () => {
     const nothing = await sentInstead((message) =>
       message.type === 'data' ? { type: 'data', bytes: new Uint8Array(0) } : message,
     )
-    expect(nothing.error?.code).toBe('files.bad_share')
+    expect([nothing.error?.code, nothing.error?.message]).toEqual([
+      'files.bad_share',
+      'the sender sent something out of turn: data of nothing',
+    ])
     const [sending, receiving] = createChannelPair({ window: 1_000 })
     for (let said = 0; said < 500; said++) await sending.send(encodeFileMessage({ type: 'busy' }))
     await sending.send(encodeFileMessage({ type: 'done' }))

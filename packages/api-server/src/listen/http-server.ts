@@ -10,7 +10,7 @@ import {
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import { type Clock, KeyedCounts, type Random } from '@mesh/core'
+import { type Clock, KeyedCounts, LoopTurns, type Random } from '@mesh/core'
 import { Problem, problemBody, toProblem } from '../http/problem.ts'
 import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
@@ -29,6 +29,7 @@ import {
   MAX_IDLE_PARSERS,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_TIMEOUT_MS,
+  REQUESTS_TURN_MS,
   SOCKET_IDLE_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
@@ -97,9 +98,15 @@ export function createHttpServer(
   server.on('checkExpectation', handle)
   const answerLast = createLastAnswer(inFlight, clock, random)
   server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
+  // thousands of connections may end in the middle of a request at once, or have no time left
+  const endTurns = new LoopTurns(REQUESTS_TURN_MS, clock)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-    else answerLast(socket, problemOf(error))
+    const end = () => {
+      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      else answerLast(socket, problemOf(error))
+    }
+    if (endTurns.isTimeLeft()) end()
+    else endTurns.later(end)
   })
   return server
 }
