@@ -9,6 +9,7 @@ import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
+import { INTERRUPTION_ATTACKS } from './scenarios/interruptions.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
 import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
@@ -41,6 +42,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CONNECTION_ATTACKS,
   ...GOSSIP_ATTACKS,
   ...FRAME_ATTACKS,
+  ...INTERRUPTION_ATTACKS,
   ...SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
   ...CLAIM_ATTACKS,

@@ -48,7 +48,7 @@ const IPERF_BYTES = '16M'
 const LONGEST_BYTES_S = 20
 /** No public infrastructure, and nothing outside the namespaces to find. */
 const VPN_ARGS = ['--private', '--dht=false', ...queuesArgs(process.env['MESH_TEST_QUEUES'])]
-const UP_WITHIN_MS = 40_000
+const UP_WITHIN_MS = 60_000
 
 /** By hand any suite may be run with several queues: `MESH_TEST_QUEUES=2`. */
 function queuesArgs(queues: string | undefined): readonly string[] {

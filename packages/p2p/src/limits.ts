@@ -339,14 +339,14 @@ export const READ_HIGH_WATER_BYTES = 256 * 1024
  * How many bytes may wait in all on streams that nobody reads now; of more the largest ends, of the peer and the address with
  * the most. One stream holds up to its window, and one over WebRTC 4 MiB.
  */
-export const MAX_UNREAD_BYTES = 20 * 1024 * 1024
+export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */
 export const SEND_LOW_WATER_BYTES = 64 * 1024
 /**
  * How many bytes wait to go out on all byte streams when each is asked for more only once all of its own have gone out: with
  * two thousand slow readers of services 128 KiB each would be 250 MB.
  */
-export const MUCH_UNSENT_BYTES = 8 * 1024 * 1024
+export const MUCH_UNSENT_BYTES = 4 * 1024 * 1024
 /** How long a peer may take nothing before its channel is reset, in ms. */
 export const SEND_STALL_MS = 60_000
 /** How long both sides of a closed channel may take to say so, in ms. */

@@ -7,10 +7,13 @@
  * is slow holds up to a stream's window (256 KiB, 1 MiB where it flowed fast) and `SOCKET_BUFFER_BYTES`.
  */
 export const MAX_PEER_CONNECTIONS = 512
-/** How many connections all peers of one address may have, an IPv4 address or a /64 of IPv6: keys cost nothing. */
-export const MAX_ADDRESS_CONNECTIONS = 1_024
+/**
+ * How many connections all peers of one address may have, an IPv4 address or a /64 of IPv6: keys cost nothing, and each
+ * connection about 32 KB of objects.
+ */
+export const MAX_ADDRESS_CONNECTIONS = 640
 /** How many connections all peers together may have to the services of this node, and to its egress. */
-export const MAX_SERVED_CONNECTIONS = 2_048
+export const MAX_SERVED_CONNECTIONS = 1_280
 /** How many local connections one connected service, and the proxy, takes at a time. */
 export const MAX_LOCAL_CONNECTIONS = 1_024
 /** How many bytes may wait to be written to one socket before its stream is paused. */
@@ -27,7 +30,7 @@ export const SOCKETS_AT_ONCE = 16
 /** How long the sockets of targets are read in one turn of the event loop, in ms, until other work has its turn. */
 export const SOCKETS_TURN_MS = 10
 /** How many connections to services and egress there may be before further ones are read in small pieces. */
-export const MAX_LARGE_READERS = 128
+export const MAX_LARGE_READERS = 64
 /** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
 export const SMALL_READ_BYTES = 8 * 1024
 /** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */

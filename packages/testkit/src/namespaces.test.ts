@@ -18,3 +18,23 @@ test.skipIf(why !== undefined)(
     }
   },
 )
+
+test.skipIf(why !== undefined)(
+  `many hosts on one bridge take nothing of the table of neighbours that all namespaces share`,
+  { timeout: 60_000 },
+  () => {
+    const hosts = Array.from({ length: 32 }, (_, at) => `h${at}`)
+    const lab = createLab(['switch', ...hosts])
+    try {
+      bridge(lab, 'switch', Object.fromEntries(hosts.map((host, at) => [host, [`192.168.77.${at + 1}/24`]])))
+      expect(lab.run('h0', ['ping', '-c1', '-W2', '192.168.77.32'])).toContain('1 received')
+      for (const host of ['h0', 'h31']) {
+        const lines = lab.run(host, ['ip', '-4', 'neigh', 'show']).trim().split('\n')
+        expect(lines.filter((line) => line.includes('PERMANENT'))).toHaveLength(31)
+        expect(lines).toHaveLength(31)
+      }
+    } finally {
+      lab.close()
+    }
+  },
+)

@@ -131,6 +131,29 @@ export function bridge(
     lab.wire({ host, device: 'eth0', addresses: own }, { host: bridgeHost, device, addresses: [] })
     lab.run(bridgeHost, ['ip', 'link', 'set', device, 'master', 'br0'])
   }
+  if (port > MAX_ASKING_HOSTS) nameNeighbours(lab, addresses)
+}
+
+/**
+ * The most hosts of a bridge that ask for each other's hardware addresses: what they learn of IPv4 is kept in one table of the
+ * kernel for all namespaces, of 1,024 entries by default, and beyond it a host reaches nobody new.
+ */
+const MAX_ASKING_HOSTS = 30
+
+/** Tells each host the hardware addresses of the others, which counts nowhere and is asked for by nobody. */
+function nameNeighbours(lab: Lab, addresses: Readonly<Record<string, readonly string[]>>): void {
+  const known = Object.entries(addresses).map(([host, own]) => {
+    const [link] = JSON.parse(lab.run(host, ['ip', '-j', 'link', 'show', 'eth0'])) as [{ address: string }]
+    const ips = own.filter((address) => !address.includes(':')).map((address) => address.split('/')[0])
+    return {
+      host,
+      entries: ips.map((ip) => `neigh replace ${ip} lladdr ${link.address} dev eth0 nud permanent`),
+    }
+  })
+  for (const { host } of known) {
+    const lines = known.flatMap((other) => (other.host === host ? [] : other.entries))
+    lab.run(host, ['sh', '-c', `ip -batch - <<'END'\n${lines.join('\n')}\nEND`])
+  }
 }
 
 /**

@@ -1,12 +1,21 @@
 /** Attacks by messages that cost more to read than to send: thousands of fields, and ids as long as a message. */
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair, publicKeyToProtobuf } from '@libp2p/crypto/keys'
-import type { RPC } from '@libp2p/gossipsub/message'
+import { RPC } from '@libp2p/gossipsub/message'
 import type { PublicKey } from '@libp2p/interface'
 import type { Attack, Scenario } from '../scenario.ts'
 import { dialTarget, framed, openStream, overAndOver, sendAll, together, varint } from '../attackers.ts'
-import { createSealing, GOSSIP_PROTOCOL, gossipFrame, openGossip, signAs, signMessage } from '../gossip.ts'
+import {
+  createSealing,
+  GOSSIP_PROTOCOL,
+  gossipFrame,
+  gzippedBlock,
+  openGossip,
+  signAs,
+  signMessage,
+} from '../gossip.ts'
 import { pause } from '../until-true.ts'
+import { createMember, heartbeatOf } from '../voice.ts'
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
 const HOP = '/libp2p/circuit/relay/0.2.0/hop'
@@ -14,6 +23,8 @@ const KIB = 1024
 /** The codes of `/ip4`, `/tcp` and `/p2p` in an address. */
 const [IP4, TCP, P2P] = [4, 6, 421]
 const CONNECT = 1
+/** A field of a frame of gossip that nobody knows, and how long it is. */
+const [UNKNOWN, PADDING_BYTES] = [15, 18 * KIB * KIB]
 
 const field = (number: number, bytes: Uint8Array) =>
   Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
@@ -92,6 +103,23 @@ async function sayOverAndOver(
 
 type Sealing = ReturnType<typeof createSealing>
 
+/** Says a heartbeat under a fresh author in each frame, with as much of nothing behind it as a frame may have. */
+async function sayPadded(attack: Attack): Promise<void> {
+  const { signal, target, tally, config } = attack
+  const sealing = createSealing(config)
+  const nothing = field(UNKNOWN, Buffer.alloc(PADDING_BYTES))
+  const connection = await dialTarget(await attack.peer(), target, signal)
+  const stream = await openGossip(connection, [sealing.topic()], signal)
+  while (stream.status === 'open' && !signal.aborted) {
+    const { seed, signer } = createMember()
+    const block = sealing.envelope(gzippedBlock([heartbeatOf(signer)]))
+    const message = await signMessage(seed, sealing.topic(), block)
+    const rpc = RPC.encode({ subscriptions: [], messages: [message] })
+    if (!(await sendAll(stream, framed(Buffer.concat([rpc, nothing])), signal))) break
+    tally.count('messages')
+  }
+}
+
 export const MESSAGE_ATTACKS: readonly Scenario[] = [
   {
     name: 'gossip-fields',
@@ -153,6 +181,15 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
       const data = Buffer.from(`{"a":[${'[],'.repeat(4_600_000)}[]]}`)
       await sayOverAndOver(attack, 100, (sealing) => signMessage(randomBytes(32), sealing.topic(), data))
     },
+  },
+  {
+    name: 'padded-messages',
+    who: 'member',
+    does: 'heartbeats under fresh authors that stand, each in a frame of its own with 18 MiB behind it that mean nothing',
+    boundedBy: 'what is kept of a frame is copied, MAX_CACHED_MESSAGE_BYTES; MAX_HELD_BYTES',
+    appliesToLegacy: true,
+    aim: 'messages',
+    run: (attack) => overAndOver(attack, () => sayPadded(attack)),
   },
   {
     name: 'relay-messages',

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
@@ -5,6 +6,7 @@ import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { REQUESTS_TURN_MS } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
+import { RequestTurns } from './request-turns.ts'
 
 const REQUESTS = 600
 /** What each request takes, by the clock of the test. */
@@ -109,4 +111,43 @@ test('a head that is refused is the last one of its connection', async () => {
   await eventually(() => expect(isOver).toBe(true))
   expect(got).toContain('http.headers_too_large')
   expect([got.includes('/after '), seen.open]).toEqual([false, 0])
+})
+
+test('a connection that was answered before goes before new ones, which go on, too', () => {
+  let now = 0
+  const due: (() => void)[] = []
+  const turns = new RequestTurns({
+    ...systemClock,
+    monotonic: () => now,
+    after(_ms, work) {
+      due.push(work)
+      return () => {}
+    },
+  })
+  const begun: string[] = []
+  const take = (socket: object, name: string) => {
+    const res = new EventEmitter()
+    turns.take({ socket } as unknown as IncomingMessage, res as unknown as ServerResponse, () => {
+      begun.push(name)
+      now += REQUESTS_TURN_MS / 2
+    })
+    return res
+  }
+  const turn = () => {
+    for (const work of due.splice(0)) work()
+  }
+  const known = Array.from({ length: 6 }, () => ({ destroyed: false }))
+  for (const socket of known) {
+    take(socket, 'first').emit('close')
+    turn()
+  }
+  begun.length = 0
+  turn()
+  for (let at = 0; at < 8; at++) take({ destroyed: false }, 'new')
+  for (const socket of known) take(socket, 'known')
+  expect(begun).toEqual(['new', 'new'])
+  while (begun.length < 14) turn()
+  const order = begun.slice(2)
+  expect(order.slice(0, 8).filter((name) => name === 'known')).toHaveLength(6)
+  expect(order.slice(0, 4)).toContain('new')
 })

@@ -1,6 +1,7 @@
 /**
  * When requests are handled: those of one connection one after the other, those of all in turns. Node parses all that one
  * block of bytes holds at once, and 64 KiB hold more than a thousand requests. While one waits its connection is not read.
+ * Connections on which something was answered go before new ones, of which thousands may come at once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,11 +13,20 @@ import { isStopped, readOn, stopReading } from './socket-reading.ts'
 interface Queue {
   /** One of them is being handled, or waits for its turn. */
   isBusy: boolean
+  /** One of them was answered. */
+  isKnown: boolean
   readonly waiting: (() => void)[]
 }
 
+/** One in so many that wait goes first although its connection is new: known ones may have more than there is time for. */
+const NEW_ONE_IN = 4
+
 export class RequestTurns {
   readonly #turns: LoopTurns
+  /** What waits for a turn on connections that are known, and on new ones. */
+  readonly #known: (() => void)[] = []
+  readonly #new: (() => void)[] = []
+  #begun = 0
   readonly #queues = new WeakMap<Socket, Queue>()
 
   constructor(clock: Clock) {
@@ -27,7 +37,10 @@ export class RequestTurns {
   take({ socket }: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const queue = this.#queueOf(socket)
     const begin = () => {
-      res.once('close', () => this.#next(socket, queue))
+      res.once('close', () => {
+        queue.isKnown = true
+        this.#next(socket, queue)
+      })
       if (socket.destroyed) return
       handle()
     }
@@ -37,7 +50,7 @@ export class RequestTurns {
       return
     }
     queue.isBusy = true
-    this.#inTurn(begin)
+    this.#inTurn(queue, begin)
   }
 
   #next(socket: Socket, queue: Queue): void {
@@ -51,18 +64,28 @@ export class RequestTurns {
     // the body of the last one may still have to come; and one connection after the other reads on
     else if (isStopped(socket)) this.#turns.later(() => readOn(socket))
     if (begin === undefined) queue.isBusy = false
-    else this.#inTurn(begin)
+    else this.#inTurn(queue, begin)
   }
 
-  #inTurn(begin: () => void): void {
-    if (this.#turns.isTimeLeft()) begin()
-    else this.#turns.later(begin)
+  #inTurn({ isKnown }: Queue, begin: () => void): void {
+    if (this.#turns.isTimeLeft()) return begin()
+    const waiting = isKnown ? this.#known : this.#new
+    waiting.push(begin)
+    // as many works as there are requests, whichever of them each begins
+    this.#turns.later(() => this.#beginNext())
+  }
+
+  #beginNext(): void {
+    const isNewFirst = ++this.#begun % NEW_ONE_IN === 0
+    const [first, second] = isNewFirst ? [this.#new, this.#known] : [this.#known, this.#new]
+    const begin = first.shift() ?? second.shift()
+    begin?.()
   }
 
   #queueOf(socket: Socket): Queue {
     const known = this.#queues.get(socket)
     if (known !== undefined) return known
-    const queue = { isBusy: false, waiting: [] }
+    const queue = { isBusy: false, isKnown: false, waiting: [] }
     this.#queues.set(socket, queue)
     return queue
   }

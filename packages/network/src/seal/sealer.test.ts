@@ -44,6 +44,14 @@ describe.each([
     expect([-720_000, -360_000, 0, 360_000, 720_000].map(opensAt)).toEqual([false, true, true, true, false])
   })
 
+  test('leaves nothing of a long text but what it opened to', () => {
+    const plaintext = new Uint8Array(8 * 2 ** 20)
+    const sealed = ascii(sealer.seal(plaintext, window, nonce))
+    const before = process.memoryUsage().arrayBuffers
+    expect(sealer.unseal(sealed, T0)?.plaintext.length).toBe(plaintext.length)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * 2 ** 20)
+  })
+
   test('refuses every change, cut and foreign text', () => {
     const sealed = sealer.seal(ascii('plain'), window, nonce)
     for (let at = 0; at < sealed.length; at++) {

@@ -7,6 +7,8 @@ import type { SealCipher } from './seal-cipher.ts'
 export const SEAL_NONCE_BYTES = 12
 /** The length of a seal's tag, which the wire fixes. */
 export const SEAL_TAG_BYTES = 16
+/** How long a sealed text is whose bytes are freed when it was opened, in bytes. */
+const LEAST_FREED_BYTES = 64 * 1024
 const SHORTEST_HEX = (SEAL_NONCE_BYTES + SEAL_TAG_BYTES) * 2
 
 /** The length in characters of a sealed message with so many bytes: sealing adds nonce and tag, and hex doubles all. */
@@ -47,11 +49,16 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
       const nonce = bytes.subarray(0, SEAL_NONCE_BYTES)
       const sealed = bytes.subarray(SEAL_NONCE_BYTES)
       const current = secrets.windowAt(nowMs)
-      for (const window of [current, current - 1, current + 1]) {
-        const plaintext = cipher.open(secrets.ofWindow(window).sealKey, nonce, sealed)
-        if (plaintext !== undefined) return { plaintext, window }
+      try {
+        for (const window of [current, current - 1, current + 1]) {
+          const plaintext = cipher.open(secrets.ofWindow(window).sealKey, nonce, sealed)
+          if (plaintext !== undefined) return { plaintext, window }
+        }
+        return undefined
+      } finally {
+        // of a long message 7 MB, which would wait to be collected
+        if (bytes.length > LEAST_FREED_BYTES) bytes.buffer.transfer(0)
       }
-      return undefined
     },
   }
 }
@@ -66,7 +73,7 @@ for (let value = 0; value < 16; value++) {
   DIGITS[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-function decodeHex(hex: Uint8Array): Uint8Array | undefined {
+function decodeHex(hex: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (hex.length < SHORTEST_HEX || hex.length % 2 !== 0) return undefined
   const bytes = new Uint8Array(hex.length / 2)
   let all = 0

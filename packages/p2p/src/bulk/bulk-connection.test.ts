@@ -7,7 +7,12 @@ import { MUCH_UNSENT_BYTES } from '../limits.ts'
 import { Acceptor } from './acceptor.ts'
 import { BulkConnection } from './bulk-connection.ts'
 import { encodeHeader, encodeShortFrame, FRAME } from './frames.ts'
-import { MAX_ACCEPTED, MAX_ACCEPTED_PER_ADDRESS, MAX_ACCEPTED_PER_PEER } from './limits.ts'
+import {
+  MAX_ACCEPTED,
+  MAX_ACCEPTED_PER_ADDRESS,
+  MAX_ACCEPTED_PER_PEER,
+  MAX_OPENED_PER_PEER,
+} from './limits.ts'
 
 const KIB = 1024
 const PEERS = [
@@ -122,4 +127,11 @@ test('connections are taken up to a number of each peer, of each address and of 
   expect(acceptor.hasRoom(PEER, '192.0.2.1', { ofPeer: MAX_ACCEPTED_PER_PEER, ofAddress: 0, inAll: 0 })).toBe(
     false,
   )
+})
+
+test('OpenSSL has 20 MB of memory for one address, and 30 MB in all; nobody opens more than a peer takes', () => {
+  const connectionBytes = 115_000
+  expect(MAX_ACCEPTED_PER_ADDRESS * connectionBytes).toBeLessThan(20e6)
+  expect(MAX_ACCEPTED * connectionBytes).toBeLessThan(30e6)
+  expect(MAX_OPENED_PER_PEER).toBeLessThanOrEqual(MAX_ACCEPTED_PER_PEER)
 })

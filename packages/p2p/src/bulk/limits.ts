@@ -44,11 +44,11 @@ export const HANDSHAKE_MS = 4_000
  * Connections with one peer that the peer opens streams on. One takes 115 KB of OpenSSL's memory however little it carries;
  * streams beyond go over libp2p.
  */
-export const MAX_ACCEPTED_PER_PEER = 192
+export const MAX_ACCEPTED_PER_PEER = 128
 /** Connections with one address that others open streams on, however many peer ids are there. */
-export const MAX_ACCEPTED_PER_ADDRESS = 256
+export const MAX_ACCEPTED_PER_ADDRESS = 160
 /** Connections in all that others open streams on. */
-export const MAX_ACCEPTED = 384
+export const MAX_ACCEPTED = 256
 /** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */
 export const ACCEPTED_IDLE_MS = 90_000
 
@@ -59,7 +59,7 @@ export const MAX_IDLE_CONNECTIONS = 32
 /** Connections that are being made to one peer at a time. */
 export const MAX_PARALLEL_DIALS_PER_PEER = 16
 /** Connections to one peer that this node opens streams on; further streams go over libp2p. */
-export const MAX_OPENED_PER_PEER = 160
+export const MAX_OPENED_PER_PEER = 112
 /** Connections in all that this node opens streams on. */
 export const MAX_OPENED = 2_048
 /** An idle connection is pinged after this time, and closed when it does not answer within it, in ms. */

@@ -8,6 +8,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect, onTestFinished, test } from 'vitest'
 import { writeFrame } from '../libp2p/frames.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
+import { encodePrefix } from '../length-prefix.ts'
 import { muxer } from '../libp2p/muxer.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
@@ -94,4 +95,66 @@ test('messages of one frame are handled one by one, in a share of the time', asy
     await clock.advance(20)
     expect(handled).toEqual(['subscriptions', ...Array.from({ length: 20 }, (_, at) => at)])
   })
+})
+
+const MIB = 2 ** 20
+
+/** Sends a frame in pieces that the stream's buffer has room for. */
+async function writeLong(stream: Stream, byteLength: number): Promise<void> {
+  const frame = Buffer.concat([encodePrefix(byteLength), new Uint8Array(byteLength)])
+  for (let at = 0; at < frame.byteLength; at += 65_536) {
+    stream.send(frame.subarray(at, at + 65_536))
+    while (stream.writableNeedsDrain) await delay(systemClock, 0)
+  }
+}
+
+/** Reads a stream whose frames are not handled until `goOn`; `frames` are those that were begun with. */
+async function holdFrames() {
+  const [near, far] = await openStream()
+  const frames: Uint8Array[] = []
+  const handled = Promise.withResolvers<void>()
+  const pubsub = {
+    streamsInbound: new Map(),
+    decodeRpc(frame: Uint8Array) {
+      frames.push(frame)
+      return { messages: [frame] }
+    },
+    handleReceivedRpc: () => handled.promise,
+  }
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock: systemClock })
+  const refused: string[] = []
+  const streams = new InboundStreams(
+    { maxFrameBytes: 20 * MIB },
+    {
+      pubsub: pubsub as unknown as GossipInternals,
+      held,
+      refusals: { refuse: (code: string) => refused.push(code) } as unknown as Refusals,
+      clock: systemClock,
+    },
+  )
+  const connection = { id: '1', remotePeer: 'far', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') }
+  streams.take(near, connection as unknown as Connection)
+  return { near, far, frames, held, refused, goOn: () => handled.resolve() }
+}
+
+test('a long frame counts until it was handled, and is freed then', async () => {
+  const { far, frames, held, goOn } = await holdFrames()
+  await writeLong(far, 9 * MIB)
+  await eventually(() => expect(frames.map(({ byteLength }) => byteLength)).toEqual([9 * MIB]))
+  expect(held.bytes).toBe(9 * MIB)
+  goOn()
+  await eventually(() => expect(frames.map(({ byteLength }) => byteLength)).toEqual([0]))
+  expect(held.bytes).toBe(0)
+})
+
+test('a long frame that waits to be handled is freed when too much is held', async () => {
+  const { near, far, frames, held, refused } = await holdFrames()
+  await writeLong(far, 9 * MIB)
+  await eventually(() => expect(held.bytes).toBe(9 * MIB))
+  const holdMore = () => held.track({ peer: 'far', address: '192.0.2.1', abort: () => {} })(8 * MIB)
+  holdMore()
+  expect(frames.map(({ byteLength }) => byteLength)).toEqual([9 * MIB])
+  holdMore()
+  expect(frames.map(({ byteLength }) => byteLength)).toEqual([0])
+  expect([near.status, refused, held.bytes]).toEqual(['aborted', ['topic.too_much_held'], 16 * MIB])
 })

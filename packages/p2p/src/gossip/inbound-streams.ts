@@ -6,11 +6,16 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, TimeShare, toError } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { GOSSIP_BURST_MS, GOSSIP_TIME_SHARE } from '../gossip-limits.ts'
+import {
+  GOSSIP_BURST_MS,
+  GOSSIP_TIME_SHARE,
+  LONG_MESSAGE_BYTES,
+  MAX_CACHED_MESSAGE_BYTES,
+} from '../gossip-limits.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
-import { type HeldBytes, TooMuchHeldError } from '../libp2p/held-bytes.ts'
+import { type HeldBytes, type TellHeld, TooMuchHeldError } from '../libp2p/held-bytes.ts'
 
 /** An inbound stream and how it ended, if it did. */
 interface InboundStream {
@@ -19,6 +24,8 @@ interface InboundStream {
   end: 'closed' | 'reset' | undefined
   /** Called when the stream ends. */
   onEnd: () => void
+  /** The frame that waits to be handled, or is, where it is long. */
+  long: Uint8Array | undefined
 }
 
 interface InboundStreamsInit {
@@ -83,40 +90,50 @@ export class InboundStreams {
     this.#stopping.abort(new Error('this node stops'))
   }
 
-  async #read({ stream, connection }: InboundStream): Promise<void> {
+  async #read(inbound: InboundStream): Promise<void> {
+    const { stream, connection } = inbound
     const { refusals, held } = this.#components
     const from = { peer: connection.remotePeer.toString(), protocol: stream.protocol }
     try {
       const abort = (error: Error) => {
         refusals.refuse('topic.too_much_held', from)
         stream.abort(error)
+        freeLong(inbound)
       }
       const onHeld = held.track({ peer: from.peer, address: addressGroupOf(connection), abort })
       const frames = readFrames(stream, this.#maxFrameBytes, onHeld)
-      while (await this.#takeFrame(frames, connection, from)) continue
+      while (await this.#takeFrame(frames, inbound, onHeld)) freeLong(inbound)
     } catch (error) {
       if (error instanceof TooMuchHeldError) refusals.refuse('topic.too_much_held', from)
       else if (error instanceof FrameTooLongError) refusals.refuse('topic.bad_frame', from)
       else return
       stream.abort(error)
+    } finally {
+      freeLong(inbound)
     }
   }
 
   /** Takes one frame, of which nothing is left when this returns: idle streams must not keep their last one. */
   async #takeFrame(
     frames: AsyncGenerator<Uint8Array>,
-    { remotePeer }: Connection,
-    from: { readonly peer: string; readonly protocol: string },
+    inbound: InboundStream,
+    onHeld: TellHeld,
   ): Promise<boolean> {
     const { pubsub, refusals } = this.#components
+    const { remotePeer } = inbound.connection
     const { done, value } = await frames.next()
     if (done === true) return false
+    if (value.byteLength >= LONG_MESSAGE_BYTES) {
+      inbound.long = value
+      onHeld(value.byteLength, true)
+    }
     try {
       const rpc = await this.#inTurn(() => pubsub.decodeRpc(value) as Rpc)
       for (const part of partsOf(rpc)) await this.#inTurn(() => pubsub.handleReceivedRpc(remotePeer, part))
     } catch {
       if (this.#stopping.signal.aborted) return false
-      refusals.refuse('topic.bad_frame', from)
+      const { protocol } = inbound.stream
+      refusals.refuse('topic.bad_frame', { peer: remotePeer.toString(), protocol })
     }
     return true
   }
@@ -134,8 +151,21 @@ function partsOf(rpc: Rpc): readonly Rpc[] {
   return [{ ...rpc, messages: [] }, ...messages.map((message) => ({ messages: [message] }))]
 }
 
+/** The length from which on no message of a frame is kept with it: what is cached is less than half of it, and copied. */
+const LEAST_FREED_BYTES = 2 * MAX_CACHED_MESSAGE_BYTES
+
+/**
+ * Frees a long frame that was handled, or had to go: until buffers of its size are collected, several of them may stand
+ * beside each other. Of one that still waits nothing is left to handle.
+ */
+function freeLong(inbound: InboundStream): void {
+  const { long } = inbound
+  inbound.long = undefined
+  if (long?.buffer instanceof ArrayBuffer && long.byteLength > LEAST_FREED_BYTES) long.buffer.transfer(0)
+}
+
 function watchEnd(stream: Stream, connection: Connection): InboundStream {
-  const inbound: InboundStream = { stream, connection, end: undefined, onEnd: () => {} }
+  const inbound: InboundStream = { stream, connection, end: undefined, onEnd: () => {}, long: undefined }
   const end = (how: 'closed' | 'reset') => {
     inbound.end ??= how
     inbound.onEnd()

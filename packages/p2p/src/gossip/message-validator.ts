@@ -31,9 +31,6 @@ interface MessageValidatorComponents {
   readonly onReceived: (bytes: number) => void
 }
 
-/** How many copies of a message gossipsub makes to check its signature. */
-const SIGNATURE_COPIES = 2
-
 export class MessageValidator {
   readonly #init: MessageValidatorInit
   readonly #components: MessageValidatorComponents
@@ -55,9 +52,8 @@ export class MessageValidator {
     if (message.data.length < LONG_MESSAGE_BYTES) return this.#judge(hop, message)
     return new Promise((resolve) => {
       this.#components.clock.after(0, () => {
-        this.#components.onReceived(SIGNATURE_COPIES * message.data.length)
         resolve(this.#judge(hop, message))
-        // as many bytes again of what was sealed in it, and what it opened to
+        // the text that was sealed in it is half as long, and what it opened to
         this.#components.onReceived(message.data.length)
       })
     })

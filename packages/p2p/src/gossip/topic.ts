@@ -33,6 +33,7 @@ import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
+import { checkLongMessages } from '../upstream/long-messages.ts'
 import { boundMessageCache } from '../upstream/message-cache.ts'
 import { boundRpc } from '../upstream/rpc-bounds.ts'
 import { shareFrames } from '../upstream/shared-frames.ts'
@@ -115,6 +116,7 @@ class SealedTopic implements GossipTopicService {
     boundMessageCache(this.#pubsub, MAX_CACHED_MESSAGE_BYTES)
     shareFrames(this.#pubsub)
     boundRpc(this.#pubsub)
+    checkLongMessages(this.#pubsub)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
     const { intervalMs } = this.#secrets

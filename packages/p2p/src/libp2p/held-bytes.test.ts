@@ -80,6 +80,17 @@ test('a frame that does not come on ends, and a slow one that does may take its 
   expect(ended).toEqual(['silent', 'slow'])
 })
 
+test('a whole frame counts until it was handled, and takes the time that it takes', async () => {
+  const { clock, held, ended } = build()
+  const track = held.track({ peer: 'peer', address: '192.0.2.1', abort: () => ended.push('peer') })
+  track(4 * MIB)
+  track(5 * MIB, true)
+  await clock.advance(10 * 60_000)
+  expect([held.bytes, ended]).toEqual([5 * MIB, []])
+  track(0)
+  expect(held.bytes).toBe(0)
+})
+
 /** What is refused is refused for holding too much. */
 function tryTo(hold: () => void): void {
   try {

@@ -1,7 +1,7 @@
 /**
- * Bounds what unfinished frames hold, of all peers together: each may be as long as the network's longest
- * message. A frame has to come on, and when all of them hold too much, the largest of the address that holds
- * the most ends. So a member with many keys ends its own frames and nobody else's.
+ * Bounds what unfinished frames hold, and long ones that wait to be handled, of all peers together: each may be as long
+ * as the network's longest message. A frame has to come on, and when all of them hold too much, the largest of the
+ * address that holds the most ends. So a member with many keys ends its own frames and nobody else's.
  */
 import { type Clock, greatestGroup } from '@mesh/core'
 import {
@@ -35,6 +35,12 @@ interface HeldBytesInit {
   readonly clock: Clock
 }
 
+/**
+ * @param bytes how many the stream holds; 0 ends the frame
+ * @param isWhole true for a frame that waits to be handled, which may take as long as it takes
+ */
+export type TellHeld = (bytes: number, isWhole?: boolean) => void
+
 export class HeldBytes {
   readonly #init: HeldBytesInit
   readonly #bounds: HeldBounds
@@ -47,19 +53,19 @@ export class HeldBytes {
     this.#bounds = { ...bounds, strangers: maxStrangersBytes ?? bounds.strangers }
   }
 
-  /** Gives the function that is told what one stream holds; 0 ends the frame. @throws TooMuchHeldError */
-  track(init: HolderInit): (bytes: number) => void {
+  /** Gives the function that is told what one stream holds. @throws TooMuchHeldError */
+  track(init: HolderInit): TellHeld {
     const holder = new Holder(init, this.#init.clock)
-    return (bytes) => {
+    return (bytes, isWhole = false) => {
       const grows = bytes > holder.bytes
-      holder.hold(bytes)
+      holder.hold(bytes, isWhole)
       if (bytes === 0) this.#holders.delete(holder)
       else this.#holders.add(holder)
       if (grows) this.#enforce(holder)
     }
   }
 
-  /** The bytes of all unfinished frames. */
+  /** The bytes of all frames that are held. */
   get bytes(): number {
     return sum(this.#holders)
   }
@@ -130,7 +136,7 @@ function sum(holders: Iterable<Holder>): number {
   return bytes
 }
 
-/** One stream's unfinished frame. */
+/** One stream's frame. */
 class Holder {
   readonly peer: string
   readonly address: string
@@ -147,8 +153,8 @@ class Holder {
     this.#clock = clock
   }
 
-  hold(bytes: number): void {
-    if (bytes === 0) this.#cancel()
+  hold(bytes: number, isWhole = false): void {
+    if (bytes === 0 || isWhole) this.#cancel()
     else if (bytes < this.bytes || this.bytes === 0) {
       this.#sinceMs = this.#clock.monotonic()
       this.#checkAfter(FRAME_BASE_MS)

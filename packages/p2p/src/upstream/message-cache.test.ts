@@ -8,12 +8,13 @@ import { boundMessageCache } from './message-cache.ts'
 interface Cached {
   readonly mcache: {
     readonly size: number
+    readonly msgs: ReadonlyMap<string, { readonly message: Record<string, Uint8Array> }>
     put(id: { readonly msgIdStr: string }, message: object, validated: boolean): boolean
     shift(): void
   }
 }
 
-test('large messages are not kept when those that are kept take too much', async () => {
+async function createCache() {
   const host = await createLibp2p({
     start: false,
     services: { identify: identify(), pubsub: gossipsub({ mcacheLength: 2 }) as never },
@@ -21,7 +22,11 @@ test('large messages are not kept when those that are kept take too much', async
   onTestFinished(() => host.stop())
   const pubsub = host.services['pubsub'] as object
   boundMessageCache(pubsub, 1_000)
-  const { mcache } = pubsub as Cached
+  return (pubsub as Cached).mcache
+}
+
+test('large messages are not kept when those that are kept take too much', async () => {
+  const mcache = await createCache()
   const put = (name: string, length: number) =>
     mcache.put({ msgIdStr: name }, { topic: 't', data: new Uint8Array(length) }, true)
   expect([put('a', 600), put('a', 600), put('b', 600), put('c', 400)]).toEqual([true, false, false, true])
@@ -30,4 +35,14 @@ test('large messages are not kept when those that are kept take too much', async
   expect(put('d', 1)).toBe(false)
   mcache.shift()
   expect([mcache.size, put('e', 1_000)]).toEqual([0, true])
+})
+
+test('a message that is a small part of its frame does not keep the frame', async () => {
+  const mcache = await createCache()
+  const frame = new Uint8Array(1_000_000).fill(7)
+  const message = { topic: 't', from: frame.subarray(0, 40), data: frame.subarray(40, 340) }
+  mcache.put({ msgIdStr: 'part' }, message, true)
+  const kept = mcache.msgs.get('part')?.message
+  expect(kept).toEqual(message)
+  expect([kept?.['from'], kept?.['data']].map((bytes) => bytes?.buffer.byteLength)).toEqual([40, 300])
 })

@@ -49,6 +49,18 @@ test('a stream that is read on while the connection below its encryption closes 
   expect(inbound.status).toBe('open')
 })
 
+test('a stream brings no more while its connection closes', async () => {
+  const [far, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const near = muxer(systemClock)().createStreamMuxer(inbound)
+  onTestFinished(() => near.abort(new Error('the test is over')))
+  far.send(yamuxHead({ type: YAMUX.DATA, flags: YAMUX.SYN, stream: 1 }))
+  await eventually(() => expect(near.streams).toHaveLength(1))
+  const [stream] = near.streams
+  expect(stream?.send(new Uint8Array(1_000))).toBe(true)
+  Object.assign(inbound, { writeStatus: 'closing' })
+  expect(stream?.send(new Uint8Array(1_000))).toBe(false)
+})
+
 async function encrypter() {
   const privateKey = await generateKeyPair('Ed25519')
   const upgrader = { getStreamMuxers: () => new Map() }

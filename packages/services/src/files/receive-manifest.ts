@@ -29,7 +29,7 @@ async function receiveEntries(conversation: Conversation, count: number): Promis
     if (part.type !== 'entries') throw filesError('files.bad_share', `${part.type} inside a list of files`)
     for (const entry of part.entries) {
       entries.push(entry)
-      textBytes += entry.path.length
+      textBytes += Buffer.byteLength(entry.path)
     }
     if (entries.length > count || textBytes > MAX_MANIFEST_BYTES) {
       throw filesError('files.bad_share', 'the list of files is longer than announced')

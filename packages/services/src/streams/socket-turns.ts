@@ -1,8 +1,9 @@
 /**
  * When the sockets of targets are read. A connection with hundreds of streams tells all of them at once that there is room
  * again, hundreds may be joined at once, and of a target that sends without end Node reads 2 MiB before the next socket has
- * its turn: a question to the API waited for 200 ms. Here a few are read on in each turn of the event loop, and all of them
- * share the time of a turn: when it is over they wait for the next one.
+ * its turn: a question to the API waited for 200 ms. Here a few are read on in each turn of the event loop, and when blocks
+ * of all were handed on for a while they wait for the next turn. Nothing is put into a turn that needs none: the event loop
+ * would not wait then, and read what comes in small pieces.
  */
 import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '@mesh/core'
@@ -15,8 +16,11 @@ export class SocketTurns {
   readonly #reading = new Set<Socket>()
   /** How many were read on in this turn of the event loop. */
   #begun = 0
-  /** When the first block was handed on in this turn; undefined while none was. */
-  #startMs: number | undefined
+  /** When the first of the blocks that follow each other was handed on, and when the last one was. */
+  #startMs = 0
+  #lastMs = Number.NEGATIVE_INFINITY
+  /** All of them wait for the next turn. */
+  #isStopped = false
   #hasNext = false
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -26,7 +30,7 @@ export class SocketTurns {
   /** Has a socket read on, in this turn of the event loop or a later one. */
   resume(socket: Socket): void {
     this.#awaitNext()
-    if (this.#begun >= SOCKETS_AT_ONCE || this.#isOver()) this.#waiting.add(socket)
+    if (this.#begun >= SOCKETS_AT_ONCE || this.#isStopped) this.#waiting.add(socket)
     else {
       this.#begun++
       this.#reading.add(socket)
@@ -36,14 +40,15 @@ export class SocketTurns {
 
   /** Hands on a block that was read of a socket, of which no more is read until `resume` where `send` gives false. */
   handOn(socket: Socket, send: () => boolean): void {
-    this.#awaitNext()
-    this.#startMs ??= this.#clock.monotonic()
+    const nowMs = this.#clock.monotonic()
+    if (nowMs - this.#lastMs >= SOCKETS_TURN_MS) this.#startMs = nowMs
     if (send()) this.#reading.add(socket)
     else {
       this.forget(socket)
       socket.pause()
     }
-    if (this.#isOver()) this.#stopAll()
+    this.#lastMs = this.#clock.monotonic()
+    if (this.#isStopped || this.#lastMs - this.#startMs >= SOCKETS_TURN_MS) this.#stopAll()
   }
 
   /** The socket has closed, or is to stay as it is. */
@@ -52,11 +57,9 @@ export class SocketTurns {
     this.#waiting.delete(socket)
   }
 
-  #isOver(): boolean {
-    return this.#startMs !== undefined && this.#clock.monotonic() - this.#startMs >= SOCKETS_TURN_MS
-  }
-
   #stopAll(): void {
+    this.#isStopped = true
+    this.#awaitNext()
     for (const socket of this.#reading) {
       socket.pause()
       this.#waiting.add(socket)
@@ -73,7 +76,8 @@ export class SocketTurns {
   readonly #next = (): void => {
     this.#hasNext = false
     this.#begun = 0
-    this.#startMs = undefined
+    this.#isStopped = false
+    this.#startMs = this.#clock.monotonic()
     for (const socket of this.#waiting) {
       if (this.#begun >= SOCKETS_AT_ONCE) return
       this.#waiting.delete(socket)

@@ -1,0 +1,79 @@
+import { generateKeyPair, publicKeyToProtobuf } from '@libp2p/crypto/keys'
+import { type GossipSub, gossipsub, type Message, StrictSign, TopicValidatorResult } from '@libp2p/gossipsub'
+import { RPC } from '@libp2p/gossipsub/message'
+import { identify } from '@libp2p/identify'
+import type { PeerId } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { createLibp2p } from 'libp2p'
+import { expect, onTestFinished, test } from 'vitest'
+import { LONG_MESSAGE_BYTES } from '../gossip-limits.ts'
+import { buildMessageId } from '../gossip/gossipsub-settings.ts'
+import { checkLongMessages } from './long-messages.ts'
+
+interface Validating {
+  readonly topicValidators: Map<string, (source: PeerId, message: Message) => TopicValidatorResult>
+  validateReceivedMessage(source: PeerId, message: Partial<RPC.Message>): Promise<object>
+}
+
+const SEQNO = Uint8Array.of(0, 0, 0, 0, 0, 0, 1, 2)
+
+/** Gives what makes the outcome of a message, and the messages that were judged. */
+async function createValidation(isOurs: boolean) {
+  const build = gossipsub({ globalSignaturePolicy: StrictSign, msgIdFn: buildMessageId }) as never
+  const host = await createLibp2p({ start: false, services: { identify: identify(), pubsub: build } })
+  onTestFinished(() => host.stop())
+  const pubsub = host.services['pubsub'] as unknown as GossipSub & Validating
+  const judged: Message[] = []
+  pubsub.topicValidators.set('topic', (_source, message) => {
+    judged.push(message)
+    return message.data[0] === 1 ? TopicValidatorResult.Ignore : TopicValidatorResult.Accept
+  })
+  if (isOurs) checkLongMessages(pubsub)
+  return { judged, validate: (message: RPC.Message) => pubsub.validateReceivedMessage(host.peerId, message) }
+}
+
+async function signMessage(data: Uint8Array): Promise<RPC.Message> {
+  const key = await generateKeyPair('Ed25519')
+  const from = peerIdFromPrivateKey(key).toMultihash().bytes
+  const unsigned = { from, data, seqno: SEQNO, topic: 'topic' }
+  const signed = Buffer.concat([Buffer.from('libp2p-pubsub:'), RPC.Message.encode(unsigned)])
+  return { ...unsigned, signature: await key.sign(signed), key: publicKeyToProtobuf(key.publicKey) }
+}
+
+test('a long message has the outcome that it has with the library', async () => {
+  const [ours, library] = [await createValidation(true), await createValidation(false)]
+  const good = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
+  const { key: _, ...keyless } = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
+  const ignored = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES).fill(1))
+  const other = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
+  const { signature, ...unsigned } = good
+  // the first is repeated at the end
+  for (const message of [good, keyless, ignored, good])
+    expect(await ours.validate(message)).toEqual(await library.validate(message))
+  expect(ours.judged).toEqual(library.judged)
+  expect(ours.judged).toHaveLength(3)
+  for (const wrong of [
+    { ...good, data: new Uint8Array(LONG_MESSAGE_BYTES).fill(2) },
+    { ...good, topic: 'other' },
+    { ...good, from: other.from },
+    { ...good, key: other.key },
+    { ...good, key: Uint8Array.of(1) },
+    { ...good, seqno: SEQNO.subarray(1) },
+    { ...good, seqno: SEQNO.toReversed() },
+    { ...good, signature: signature?.subarray(1) },
+    unsigned,
+  ] as RPC.Message[]) {
+    expect(await ours.validate(wrong)).toMatchObject({ code: 'invalid', reason: 'error' })
+    expect(await library.validate(wrong)).toMatchObject({ code: 'invalid', reason: 'error' })
+  }
+  expect(ours.judged).toHaveLength(3)
+})
+
+test('checking a long message leaves no copies of it', async () => {
+  const { validate, judged } = await createValidation(true)
+  const message = await signMessage(new Uint8Array(16 * 2 ** 20))
+  const before = process.memoryUsage().arrayBuffers
+  await validate(message)
+  expect(judged).toHaveLength(1)
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 2 ** 20)
+})
