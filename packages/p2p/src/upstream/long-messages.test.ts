@@ -1,13 +1,15 @@
 import { generateKeyPair, publicKeyToProtobuf } from '@libp2p/crypto/keys'
-import { type GossipSub, gossipsub, type Message, StrictSign, TopicValidatorResult } from '@libp2p/gossipsub'
+import { type GossipSub, gossipsub, type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import { RPC } from '@libp2p/gossipsub/message'
 import { identify } from '@libp2p/identify'
 import type { PeerId } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { systemRandom } from '@mesh/core'
+import { generateNetworkConfig } from '@mesh/network'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
 import { LONG_MESSAGE_BYTES } from '../gossip-limits.ts'
-import { buildMessageId } from '../gossip/gossipsub-settings.ts'
+import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { checkLongMessages } from './long-messages.ts'
 
 interface Validating {
@@ -19,7 +21,7 @@ const SEQNO = Uint8Array.of(0, 0, 0, 0, 0, 0, 1, 2)
 
 /** Gives what makes the outcome of a message, and the messages that were judged. */
 async function createValidation(isOurs: boolean) {
-  const build = gossipsub({ globalSignaturePolicy: StrictSign, msgIdFn: buildMessageId }) as never
+  const build = gossipsub(gossipsubSettings(generateNetworkConfig({}, systemRandom))) as never
   const host = await createLibp2p({ start: false, services: { identify: identify(), pubsub: build } })
   onTestFinished(() => host.stop())
   const pubsub = host.services['pubsub'] as unknown as GossipSub & Validating
@@ -46,21 +48,23 @@ test('a long message has the outcome that it has with the library', async () => 
   const { key: _, ...keyless } = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
   const ignored = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES).fill(1))
   const other = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
-  const { signature, ...unsigned } = good
+  // signatures that were seen would make them copies
+  const unseen = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
+  const { signature, ...unsigned } = unseen
   // the first is repeated at the end
   for (const message of [good, keyless, ignored, good])
     expect(await ours.validate(message)).toEqual(await library.validate(message))
   expect(ours.judged).toEqual(library.judged)
   expect(ours.judged).toHaveLength(3)
   for (const wrong of [
-    { ...good, data: new Uint8Array(LONG_MESSAGE_BYTES).fill(2) },
-    { ...good, topic: 'other' },
-    { ...good, from: other.from },
-    { ...good, key: other.key },
-    { ...good, key: Uint8Array.of(1) },
-    { ...good, seqno: SEQNO.subarray(1) },
-    { ...good, seqno: SEQNO.toReversed() },
-    { ...good, signature: signature?.subarray(1) },
+    { ...unseen, data: new Uint8Array(LONG_MESSAGE_BYTES).fill(2) },
+    { ...unseen, topic: 'other' },
+    { ...unseen, from: other.from },
+    { ...unseen, key: other.key },
+    { ...unseen, key: Uint8Array.of(1) },
+    { ...unseen, seqno: SEQNO.subarray(1) },
+    { ...unseen, seqno: SEQNO.toReversed() },
+    { ...unseen, signature: signature?.subarray(1) },
     unsigned,
   ] as RPC.Message[]) {
     expect(await ours.validate(wrong)).toMatchObject({ code: 'invalid', reason: 'error' })
@@ -76,4 +80,13 @@ test('checking a long message leaves no copies of it', async () => {
   await validate(message)
   expect(judged).toHaveLength(1)
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 2 ** 20)
+})
+
+test('a copy of a long message is not checked again', async () => {
+  const { validate, judged } = await createValidation(true)
+  const message = await signMessage(new Uint8Array(LONG_MESSAGE_BYTES))
+  await validate(message)
+  const copy = { ...message, from: Uint8Array.of(1) }
+  expect(await validate(copy)).toMatchObject({ code: 'duplicate' })
+  expect(judged).toHaveLength(1)
 })

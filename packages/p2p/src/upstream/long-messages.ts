@@ -4,7 +4,7 @@
  * is judged. What follows the check stays the library's.
  * Report to send: '`validateToRawMessage` could write prefix and message into one buffer'.
  *
- * Reaches into `validateReceivedMessage`, `globalSignaturePolicy`, `msgIdFn` and `topicValidators`; where one is missing
+ * Reaches into `validateReceivedMessage`, `globalSignaturePolicy`, `msgIdFn`, `fastMsgIdFn` and `topicValidators`; where one is missing
  * nothing is changed. Without it `long-messages.test.ts` fails; `npm run attack -- long-messages` sends such messages.
  */
 import { publicKeyFromProtobuf } from '@libp2p/crypto/keys'
@@ -28,6 +28,9 @@ interface Outcome {
 interface Validating {
   readonly globalSignaturePolicy?: string
   readonly msgIdFn?: (message: Message) => unknown
+  /** What copies of a message have in common; the library remembers it of those that were checked. */
+  readonly fastMsgIdFn?: (message: Partial<RPC.Message>) => string
+  readonly fastMsgIdCache?: { has(id: string): boolean }
   readonly topicValidators?: ReadonlyMap<
     string,
     (source: PeerId, message: Message) => TopicValidatorResult | Promise<TopicValidatorResult>
@@ -50,24 +53,34 @@ export function checkLongMessages(pubsub: object): void {
   if (validate === undefined || msgIdFn === undefined || topicValidators === undefined) return
   if (globalSignaturePolicy !== StrictSign) return
   library.validateReceivedMessage = async (source, message) => {
-    if ((message.data?.length ?? 0) < LONG_MESSAGE_BYTES) return await validate.call(library, source, message)
+    const isShort = (message.data?.length ?? 0) < LONG_MESSAGE_BYTES
+    if (isShort || isCopy(library, message)) return await validate.call(library, source, message)
     const signed = await checkSignature(message)
     if (signed === undefined) return WRONG
     const { topic, data } = signed
     // what follows the check is given the message as one of a network that signs nothing
-    const outcome = await validate.call(unsigning(library, signed), source, { topic, data })
+    const outcome = await validate.call(unsigning(library, signed, message), source, { topic, data })
     return outcome.code === 'valid' ? { ...outcome, msg: signed } : outcome
   }
 }
 
-/** The library as that of a network that signs nothing, which knows one message, and that as it was signed. */
-function unsigning(library: Validating, signed: SignedMessage): Validating {
+function isCopy({ fastMsgIdFn, fastMsgIdCache }: Validating, message: Partial<RPC.Message>): boolean {
+  return fastMsgIdFn !== undefined && fastMsgIdCache?.has(fastMsgIdFn(message)) === true
+}
+
+/**
+ * The library as that of a network that signs nothing, which knows one message, and that as it was signed.
+ *
+ * @param came the message as it came: by it the library tells copies
+ */
+function unsigning(library: Validating, signed: SignedMessage, came: Partial<RPC.Message>): Validating {
   const validator = library.topicValidators?.get(signed.topic)
   const known =
     validator === undefined ? [] : [[signed.topic, (source: PeerId) => validator(source, signed)] as const]
   return Object.create(library, {
     globalSignaturePolicy: { value: StrictNoSign },
     msgIdFn: { value: () => library.msgIdFn?.(signed) },
+    fastMsgIdFn: { value: library.fastMsgIdFn && (() => library.fastMsgIdFn?.(came)) },
     topicValidators: { value: new Map(known) },
   }) as Validating
 }
