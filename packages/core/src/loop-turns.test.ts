@@ -86,23 +86,43 @@ test('work that begins in a turn counts there, and its outcome is told', async (
   ])
 })
 
-test('those who wait to go on have a turn each', async () => {
+/** Each goes on when it may, and says so; what it does then takes so long. */
+function goOnTogether(tookMs: number) {
   const { turns, turn, take } = createTurns()
   const done: number[] = []
   const goOn = async (n: number) => {
     const wait = turns.turn()
     if (wait !== undefined) await wait
+    // as through a generator and who reads it
+    for (let hop = 0; hop < 10; hop++) await undefined
     done.push(n)
-    take(10)
+    take(tookMs)
   }
-  const all = Promise.all([1, 2, 3].map(goOn))
-  expect(done).toEqual([1])
-  turn()
-  await nextTick()
+  return { goOn, done, turn: () => (turn(), nextTick()) }
+}
+
+test('those who wait to go on have a turn each where one needs all of it', async () => {
+  const { goOn, done, turn } = goOnTogether(10)
+  await goOn(1)
+  const all = Promise.all([2, 3].map(goOn))
+  await turn()
   expect(done).toEqual([1, 2])
-  turn()
+  await turn()
   await all
   expect(done).toEqual([1, 2, 3])
+})
+
+test('of those who wait to go on as many do in a turn as there is time for, in their order', async () => {
+  const { goOn, done, turn } = goOnTogether(4)
+  for (const n of [1, 2, 3]) await goOn(n)
+  const all = Promise.all([4, 5, 6, 7].map(goOn))
+  await nextTick()
+  expect(done).toEqual([1, 2, 3])
+  await turn()
+  expect(done).toEqual([1, 2, 3, 4, 5, 6])
+  await turn()
+  await all
+  expect(done).toEqual([1, 2, 3, 4, 5, 6, 7])
 })
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,8 @@
 import type { Clock } from './clock.ts'
 
+/** How many microtasks there are at most from a promise that resolves to the work of who awaits it, with some to spare. */
+const HOPS = 32
+
 /**
  * How much of one turn of the event loop somebody's work may take: what comes in one block of bytes is handled at once
  * by most libraries, however much it is. Who finds no time left waits for a later turn, in the order in which they asked.
@@ -43,19 +46,23 @@ export class LoopTurns {
   }
 
   /**
-   * Undefined: this turn has time left. Else resolves in a later one, in which nobody else goes on who waits so: of several
-   * that resolve at once nobody would see how long the others take.
+   * Undefined: this turn has time left. Else resolves in a later one, when those who waited before have gone on: one after
+   * the other, as of several that resolve at once nobody would see how long the others take.
    */
   turn(): Promise<void> | undefined {
     if (this.#resting.length === 0 && this.isTimeLeft()) return undefined
     return new Promise((resolve) => {
-      if (this.#resting.push(resolve) === 1) this.#clock.after(0, this.#goOn)
+      if (this.#resting.push(resolve) === 1) this.#clock.after(0, () => void this.#goOn())
     })
   }
 
-  readonly #goOn = (): void => {
-    this.#resting.shift()?.()
-    if (this.#resting.length > 0) this.#clock.after(0, this.#goOn)
+  readonly #goOn = async (): Promise<void> => {
+    while (this.#resting.length > 0 && this.isTimeLeft()) {
+      this.#resting[0]?.()
+      for (let hop = 0; hop < HOPS; hop++) await undefined
+      this.#resting.shift()
+    }
+    if (this.#resting.length > 0) this.#clock.after(0, () => void this.#goOn())
   }
 
   #next(): void {
