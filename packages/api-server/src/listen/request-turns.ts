@@ -23,7 +23,7 @@ const NEW_ONE_IN = 4
 
 export class RequestTurns {
   readonly #turns: LoopTurns
-  /** What waits for a turn on connections that are known, and on new ones. */
+  /** The requests that wait for a turn, on connections that are known and on new ones. */
   readonly #known: (() => void)[] = []
   readonly #new: (() => void)[] = []
   #begun = 0

@@ -136,7 +136,7 @@ function sum(holders: Iterable<Holder>): number {
   return bytes
 }
 
-/** One stream's frame. */
+/** Holds the frame of one stream. */
 class Holder {
   readonly peer: string
   readonly address: string

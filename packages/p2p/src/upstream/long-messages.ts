@@ -19,7 +19,7 @@ import { encodePrefix } from '../length-prefix.ts'
 type SignedMessage = Extract<Message, { readonly type: 'signed' }>
 type Validate = (this: Validating, source: PeerId, message: Partial<RPC.Message>) => Promise<Outcome>
 
-/** What the library makes of a message. */
+/** The outcome that the library gives of a message. */
 interface Outcome {
   readonly code: string
   readonly msg?: Message
@@ -28,7 +28,7 @@ interface Outcome {
 interface Validating {
   readonly globalSignaturePolicy?: string
   readonly msgIdFn?: (message: Message) => unknown
-  /** What copies of a message have in common; the library remembers it of those that were checked. */
+  /** Gives a text that copies of a message have in common; the library remembers those of messages that were checked. */
   readonly fastMsgIdFn?: (message: Partial<RPC.Message>) => string
   readonly fastMsgIdCache?: { has(id: string): boolean }
   readonly topicValidators?: ReadonlyMap<
@@ -38,7 +38,7 @@ interface Validating {
   validateReceivedMessage?: Validate
 }
 
-/** What the library says of a message whose signature is wrong. */
+/** The outcome that the library gives of a message whose signature is wrong. */
 const WRONG = { code: 'invalid', reason: 'error', error: 'invalid_signature' } as const
 const SIGN_PREFIX = new TextEncoder().encode('libp2p-pubsub:')
 /** The numbers of the fields that are signed, in their order. */
@@ -112,7 +112,7 @@ function keyOf(author: PeerId, came: Uint8Array | undefined): PublicKey | undefi
   return author.equals(key.toMultihash().bytes) ? key : undefined
 }
 
-/** What the author signed: a prefix, and the message's first fields as they are encoded. */
+/** Gives the bytes that the author signed: a prefix, and the message's first fields as they are encoded. */
 function signedBytes(message: {
   readonly from: Uint8Array
   readonly data: Uint8Array

@@ -1,14 +1,18 @@
+import { systemClock } from '@mesh/core'
 import { DataChannel, PeerConnection } from 'node-datachannel'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { boundDataChannels } from './data-channels.ts'
 import { holdWebRtcLibrary } from './webrtc-library.ts'
 import { closeNow, readBeforeEnds, withNativeConnection } from './webrtc-ends.ts'
 
 afterAll(holdWebRtcLibrary())
+boundDataChannels(systemClock)
 readBeforeEnds()
 
 const COUNT = 300
-const BYTES = 1_000
+/** A message of one frame, of 1,000 bytes in all: others are refused. */
+const MESSAGE = Uint8Array.of(0xe6, 0x07, ...new Uint8Array(998))
 
 /** Holds the event loop up, as other work does, until the native library's threads have come so far. */
 function holdUntil(isDone: () => boolean): void {
@@ -78,10 +82,10 @@ async function connect() {
 }
 
 function sendAll(channel: RTCDataChannel): void {
-  for (let sent = 0; sent < COUNT; sent++) channel.send(new Uint8Array(BYTES))
+  for (let sent = 0; sent < COUNT; sent++) channel.send(MESSAGE)
 }
 
-const hasAll = ({ native }: Side) => native.bytesReceived() >= COUNT * BYTES
+const hasAll = ({ native }: Side) => native.bytesReceived() >= COUNT * MESSAGE.length
 
 test('what was sent before a channel ended is read, however late', async () => {
   const { receiver, channel, heard, closed } = await connect()

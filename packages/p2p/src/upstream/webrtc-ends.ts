@@ -24,7 +24,7 @@ interface Checking {
 }
 
 const ordered = new WeakSet<object>()
-/** What closes later. */
+/** The connections and channels that close later. */
 const closing = new Set<() => void>()
 let wrapped = false
 
