@@ -94,7 +94,7 @@ function goOnTogether(tookMs: number) {
     const wait = turns.turn()
     if (wait !== undefined) await wait
     // as through a generator and who reads it
-    for (let hop = 0; hop < 10; hop++) await undefined
+    for (let hop = 0; hop < 10; hop++) await Promise.resolve()
     done.push(n)
     take(tookMs)
   }

@@ -59,7 +59,7 @@ export class LoopTurns {
   readonly #goOn = async (): Promise<void> => {
     while (this.#resting.length > 0 && this.isTimeLeft()) {
       this.#resting[0]?.()
-      for (let hop = 0; hop < HOPS; hop++) await undefined
+      for (let hop = 0; hop < HOPS; hop++) await Promise.resolve()
       this.#resting.shift()
     }
     if (this.#resting.length > 0) this.#clock.after(0, () => void this.#goOn())
