@@ -23,14 +23,13 @@ const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const BUFFERS_WITH_THE_HEAP = '--external-memory-accounted-in-global-limit'
 
 /**
- * Collects the old generation when it has grown by a fifth of what lives, buffers included. V8 lets it grow to four times of
- * that while much is allocated, so that whoever makes a node work made it grow by 200 MB of objects that nobody held
- * (`npm run attack -- turns-of-ranges`). What waits for slow readers grows old before it goes out: with half of what lives
- * a service that brings much kept up to 110 MB of buffers that were gone (`npm run attack -- member-interruptions`).
+ * Collects the old generation when it has grown by half of what lives. V8 lets it grow to four times of that while much is
+ * allocated, so that whoever makes a node work made it grow by 200 MB of objects that nobody held
+ * (`npm run attack -- turns-of-ranges`).
  */
-const HEAP_GROWS_BY_A_FIFTH = '--heap-growing-percent=20'
+const HEAP_GROWS_BY_HALF = '--heap-growing-percent=50'
 
-const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP, HEAP_GROWS_BY_A_FIFTH]
+const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP, HEAP_GROWS_BY_HALF]
 
 /** How many bytes come in between two collections of young buffers: a tenth of the processor's time at most. */
 const COLLECT_EACH_BYTES = 4 * 2 ** 20
