@@ -6,9 +6,12 @@
  */
 import v8 from 'node:v8'
 import type { Clock } from '@mesh/core'
+import { setHeapGrowth, USUAL_HEAP_GROWTH } from './trim-process.ts'
 
-/** How often buffers are looked at, in ms. */
-const LOOK_INTERVAL_MS = 50
+/** How often buffers are looked at, in ms, while there are few and else: a node that waits is not to be woken often. */
+const [CALM_INTERVAL_MS, LOOK_INTERVAL_MS] = [250, 50]
+/** By how much of what lives the heap may grow while there are many buffers, in per cent. */
+const HEAP_GROWTH_WITH_BUFFERS = 20
 /** How many bytes of buffers are many, and how many are few again. */
 const [MANY_BYTES, FEW_BYTES] = [48 * 2 ** 20, 24 * 2 ** 20]
 
@@ -19,10 +22,10 @@ interface BufferComponents {
   readonly collectOften: (isOn: boolean) => void
 }
 
-/** The buffers of this process, and by how much of what lives V8 lets its heap grow, in per cent. */
+/** The buffers of this process, and its collector. */
 export const ownBuffers = {
   bufferBytes: () => v8.getHeapStatistics().external_memory,
-  collectOften: (isOn: boolean) => v8.setFlagsFromString(`--heap-growing-percent=${isOn ? 20 : 50}`),
+  collectOften: (isOn: boolean) => setHeapGrowth(isOn ? HEAP_GROWTH_WITH_BUFFERS : USUAL_HEAP_GROWTH),
 } as const
 
 /** Looks again and again; the returned function ends it. */
@@ -33,10 +36,11 @@ export function collectBuffersWhileMany({ clock, bufferBytes, collectOften }: Bu
     isOften = isOn
   }
   const look = () => {
-    set(bufferBytes() > (isOften ? FEW_BYTES : MANY_BYTES))
-    cancel = clock.after(LOOK_INTERVAL_MS, look)
+    const bytes = bufferBytes()
+    set(bytes > (isOften ? FEW_BYTES : MANY_BYTES))
+    cancel = clock.after(bytes > FEW_BYTES ? LOOK_INTERVAL_MS : CALM_INTERVAL_MS, look)
   }
-  let cancel = clock.after(LOOK_INTERVAL_MS, look)
+  let cancel = clock.after(CALM_INTERVAL_MS, look)
   return () => {
     cancel()
     set(false)

@@ -23,13 +23,13 @@ const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const BUFFERS_WITH_THE_HEAP = '--external-memory-accounted-in-global-limit'
 
 /**
- * Collects the old generation when it has grown by half of what lives. V8 lets it grow to four times of that while much is
- * allocated, so that whoever makes a node work made it grow by 200 MB of objects that nobody held
+ * By how much of what lives the old generation may grow until it is collected, in per cent. V8 lets it grow to four times of
+ * that while much is allocated, so that whoever makes a node work made it grow by 200 MB of objects that nobody held
  * (`npm run attack -- turns-of-ranges`).
  */
-const HEAP_GROWS_BY_HALF = '--heap-growing-percent=50'
+export const USUAL_HEAP_GROWTH = 50
 
-const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP, HEAP_GROWS_BY_HALF]
+const FLAGS = [SMALL_YOUNG_GENERATION, BUFFERS_WITH_THE_HEAP]
 
 /** How many bytes come in between two collections of young buffers: a tenth of the processor's time at most. */
 const COLLECT_EACH_BYTES = 4 * 2 ** 20
@@ -43,7 +43,13 @@ const MAX_COLLECTED_BYTES = 64 * 2 ** 20
 export function trimAfterStart(): void {
   module.flushCompileCache()
   for (const flag of FLAGS) v8.setFlagsFromString(flag)
+  setHeapGrowth(USUAL_HEAP_GROWTH)
   collectGarbage()
+}
+
+/** Lets the old generation grow by so much of what lives from its next collection on. */
+export function setHeapGrowth(percent: number): void {
+  v8.setFlagsFromString(`--heap-growing-percent=${percent}`)
 }
 
 /** Collects the whole heap and shrinks the young generation, which no other kind of collection does. Takes 30 ms. */

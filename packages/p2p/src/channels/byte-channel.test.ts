@@ -14,16 +14,15 @@ const MIB = 1024 * 1024
 /** The length of a message of 30 MiB as it stands before it. */
 const PREFIX = Uint8Array.from([0x80, 0x80, 0x80, 0x0f])
 
-test('an unfinished message that holds too much ends its channel', async () => {
-  const clock = createManualClock()
-  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock })
-  let come = (_bytes: Uint8Array): void => {}
+/** A stream on which bytes come when they are said to, and nothing else happens. */
+function createStream() {
+  let listener = (_bytes: Uint8Array): void => {}
   let aborted: Error | undefined
   const stream = {
     peer,
     direct: true,
     address: '192.0.2.1',
-    onBytes: (listener: typeof come) => (come = listener),
+    onBytes: (given: typeof listener) => (listener = given),
     onDrain() {},
     onRemoteEnd() {},
     onEnd() {},
@@ -31,6 +30,13 @@ test('an unfinished message that holds too much ends its channel', async () => {
     resume() {},
     abort: (reason: Error) => (aborted = reason),
   } as unknown as ByteStream
+  return { stream, come: (bytes: Uint8Array) => listener(bytes), aborted: () => aborted }
+}
+
+test('an unfinished message that holds too much ends its channel', async () => {
+  const clock = createManualClock()
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock })
+  const { stream, come, aborted } = createStream()
   const turns = new LoopTurns(8, clock)
   const channel = createByteChannel({ stream, maxMessageBytes: 64 * MIB, clock, held, turns, onTooLong() {} })
   const messages = channel.messages()[Symbol.asyncIterator]()
@@ -41,7 +47,7 @@ test('an unfinished message that holds too much ends its channel', async () => {
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(await failed).toContain('the channel is closed')
-  expect(aborted?.message).toBe('unfinished frames hold too much')
+  expect(aborted()?.message).toBe('unfinished frames hold too much')
   expect(held.bytes).toBe(0)
 })
 
@@ -56,16 +62,7 @@ test('of messages that came together so many are handed on in a turn as it has t
       return () => {}
     },
   })
-  let come = (_bytes: Uint8Array): void => {}
-  const stream = {
-    peer,
-    onBytes: (listener: typeof come) => (come = listener),
-    onDrain() {},
-    onRemoteEnd() {},
-    onEnd() {},
-    pause() {},
-    resume() {},
-  } as unknown as ByteStream
+  const { stream, come } = createStream()
   const init = { stream, maxMessageBytes: MIB, clock: createManualClock(), held, turns, onTooLong() {} }
   const channel = createByteChannel(init)
   let handled = 0
