@@ -10,7 +10,7 @@ import { setHeapGrowth, USUAL_HEAP_GROWTH } from './trim-process.ts'
 
 /** How often buffers are looked at, in ms, while there are few and else: a node that waits is not to be woken often. */
 const [CALM_INTERVAL_MS, LOOK_INTERVAL_MS] = [250, 50]
-/** By how much of what lives the heap may grow while there are many buffers, in per cent. */
+/** The growth of the heap until it is collected while there are many buffers, in per cent of what lives. */
 const HEAP_GROWTH_WITH_BUFFERS = 20
 /** How many bytes of buffers are many, and how many are few again. */
 const [MANY_BYTES, FEW_BYTES] = [48 * 2 ** 20, 24 * 2 ** 20]

@@ -23,7 +23,7 @@ const SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const BUFFERS_WITH_THE_HEAP = '--external-memory-accounted-in-global-limit'
 
 /**
- * By how much of what lives the old generation may grow until it is collected, in per cent. V8 lets it grow to four times of
+ * The growth of the old generation until it is collected, in per cent of what lives. V8 lets it grow to four times of
  * that while much is allocated, so that whoever makes a node work made it grow by 200 MB of objects that nobody held
  * (`npm run attack -- turns-of-ranges`).
  */
