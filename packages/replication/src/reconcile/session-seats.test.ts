@@ -60,7 +60,10 @@ test('where all seats are taken the slowest of the address with the most makes w
   const seats = new SessionSeats(createManualClock())
   const ended: unknown[] = []
   const sit = (address: string, waitedMs: number) => {
-    const channel = { ...channelFrom(address), abort: () => ended.push(waitedMs) } as unknown as ReplicationChannel
+    const channel = {
+      ...channelFrom(address),
+      abort: () => ended.push(waitedMs),
+    } as unknown as ReplicationChannel
     const mayCall = seats.mayCall(channel)
     if (mayCall) seats.sit(channel, { waitedMs })
     return mayCall

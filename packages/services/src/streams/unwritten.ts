@@ -33,7 +33,10 @@ export interface SharedUnwritten {
 /** The bound for a local client that is joined with a stream to a provider. */
 export function sharedByClients(
   { peer }: Pick<ByteStream, 'peer'>,
-  { unwritten, network }: { readonly unwritten: Unwritten; readonly network: Pick<ServicesNetwork, 'addressOf'> },
+  {
+    unwritten,
+    network,
+  }: { readonly unwritten: Unwritten; readonly network: Pick<ServicesNetwork, 'addressOf'> },
 ): SharedUnwritten {
   return { unwritten: unwritten.local, address: addressGroup(network.addressOf(peer) ?? '') }
 }
