@@ -11,12 +11,13 @@ async function answerInPieces(pieceBytes: number): Promise<number> {
   const wire = Buffer.concat([Buffer.of(ANSWER.length >> 8, ANSWER.length & 0xff), ANSWER])
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {})
-    socket.once('data', async () => {
+    const send = async () => {
       for (let at = 0; at < wire.length; at += pieceBytes) {
         socket.write(wire.subarray(at, at + pieceBytes))
         await setImmediate()
       }
-    })
+    }
+    socket.once('data', () => void send())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
