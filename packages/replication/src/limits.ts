@@ -67,8 +67,14 @@ export const SESSIONS_PER_MINUTE_PER_ADDRESS = 300
  * eight times what one message may hold. With more the largest session of the address with the most ends.
  */
 export const MAX_PENDING_PARTS = 65_536
-/** Sessions that this node opens at a time. */
+/** Sessions that this node opens at a time; those that are slow hold nobody up, and do not count. */
 export const MAX_OWN_SESSIONS = 4
+/** How long a remote may keep a session waiting in all, in ms, before the session is slow. */
+export const SLOW_SESSION_MS = 1_000
+/** Slow sessions of this node's own that may go on at a time; of more the one that has been slow for longest makes way. */
+export const MAX_SLOW_OWN_SESSIONS = 48
+/** How long a remote may keep a session waiting in all, in ms, before the session makes way for others. */
+export const STALE_SESSION_MS = 20_000
 
 /** Bytes of an entry's hash that lists and refusals carry. */
 export const SHORT_HASH_BYTES = 16

@@ -1,4 +1,4 @@
-import type { PeerId } from '@mesh/core'
+import { delay, type PeerId } from '@mesh/core'
 import { encodeBlock, type Entry, entryHash, type KeyedEntry } from '@mesh/ledger'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { gzipSync } from 'fflate'
@@ -115,6 +115,36 @@ describe('a peer that lies in reconciliation', () => {
       await node.kill()
     },
   )
+
+  it('keeps nobody else from being asked, or from asking, by answering a little now and then', async () => {
+    const at = createStage()
+    const node = await startSimNode({ signer: createSimSigner(at.random) }, at)
+    const slowly = async (channel: ReplicationChannel) => {
+      for await (const _ of channel.messages()) {
+        await delay(at.clock, 2_500)
+        await channel.send(encodeSyncMessage({ ...silent, hello, ranges: [somewhere] }))
+      }
+    }
+    for (let liar = 0; liar < 80; liar++) {
+      const link = at.network.join(createSimSigner(at.random).peerId)
+      await link.channels.handle(REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 }, slowly)
+      const channel = await link.channels.open(node.id, REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 })
+      await channel.send(encodeSyncMessage({ ...silent, hello }))
+      void slowly(channel).catch(() => {})
+    }
+    await at.clock.advance(MINUTE)
+    const honest = at.network.join(createSimSigner(at.random).peerId)
+    let asked = 0
+    await honest.channels.handle(REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 }, async () => void asked++)
+    await at.clock.advance(10 * SECOND)
+    expect(asked).toBeGreaterThan(0)
+    const channel = await honest.channels.open(node.id, REPLICATION_PROTOCOL, { maxMessageBytes: 1e6 })
+    await channel.send(encodeSyncMessage({ ...silent, hello }))
+    const answer = channel.messages()[Symbol.asyncIterator]().next()
+    await at.clock.advance(SECOND)
+    expect(decodeSyncMessage((await answer).value ?? new Uint8Array(1))?.hello).toBeDefined()
+    await node.kill()
+  })
 
   it('opens sessions without end, and is not let in', async () => {
     const at = createStage()

@@ -23,6 +23,13 @@ export const SOCKET_BUFFER_BYTES = 256 * 1024
  * most is reset, of the peer and the address with the most.
  */
 export const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024
+/**
+ * The same for the local clients of this node, which may be many that read slowly: of more the connection with the most is
+ * reset, of the provider and the address with the most.
+ */
+export const MAX_LOCAL_UNWRITTEN_BYTES = 16 * 1024 * 1024
+/** How many bytes one piece that waits counts for at least, however short it is: it takes about so much in memory. */
+export const LEAST_PIECE_BYTES = 512
 /** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */
 export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
 /** How many sockets whose streams have room again are read on in one turn of the event loop; each brings up to 128 KiB. */
@@ -136,6 +143,8 @@ export const MAX_HTTP_HEAD_BYTES = 64 * 1024
  * that none is there, and tries one that cannot be reached for `LOCAL_WAIT_MS`.
  */
 export const EGRESS_AWAITED_MS = 10_000
+/** How many interim answers (1xx) one request may have: a server sends one or two, and nothing slows it down. */
+export const MAX_INTERIM_ANSWERS = 16
 /** How long an egress node that could not be reached is asked after the others, in ms. */
 export const FAILED_EGRESS_MS = 30_000
 /** How many egress nodes are tried for one request. */

@@ -6,7 +6,7 @@ import { parseCidr, systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEgress, createProxy, type Proxy } from '../src/index.ts'
-import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS } from '../src/limits.ts'
+import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS, MAX_INTERIM_ANSWERS } from '../src/limits.ts'
 import { createLegacyStreams } from '../src/legacy/open-legacy-stream.ts'
 import { createEgressChoice } from '../src/proxy/choose-egress.ts'
 import { openTunnel } from '../src/proxy/open-tunnel.ts'
@@ -173,6 +173,19 @@ describe('requests through a tunnel that is kept', () => {
     expect(got).toMatch(
       /^HTTP\/1.1 103 Early Hints\r\nLink: <\/style.css>; rel=preload\r\n\r\nHTTP\/1.1 200 OK\r\n/,
     )
+  })
+
+  test('interim answers without end are not passed on without end', async () => {
+    const port = await startBoth()
+    const hint = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n'
+    const origin = await startRaw((_request, socket) => socket.write(hint.repeat(1_000)))
+    const socket = connect({ host: '127.0.0.1', port })
+    closers.push(() => socket.destroy())
+    let got = ''
+    socket.on('data', (bytes: Buffer) => (got += bytes.toString()))
+    socket.write(`GET http://127.0.0.1:${origin.port}/ HTTP/1.1\r\nHost: x\r\n\r\n`)
+    await eventually(() => expect(got).toContain(' 502 '))
+    expect(got.split(' 103 ')).toHaveLength(MAX_INTERIM_ANSWERS + 1)
   })
 
   test('an answer with two lengths does not bring one for another origin', async () => {

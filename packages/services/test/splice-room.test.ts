@@ -9,6 +9,7 @@ import { createStreamPair } from './stream-pair.ts'
 
 const SELF = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
 const OTHER = parsePeerId('12D3KooWHUf9xhBJrXsVEHzvb1nzHRTpZ1pPLqiKoQuEbAPhRhHr')
+const ALONE = { unwritten: new SharedBytes(2 * MUCH_UNWRITTEN_BYTES, systemClock), address: '' }
 const GREETING = Buffer.alloc(256 * 1024, 'greeting ')
 
 /** A target that says the same to whoever connects, and ends. */
@@ -26,7 +27,7 @@ async function join(port: number, waiting: number) {
   const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
   onTestFinished(() => void socket.destroy())
   near.send(new Uint8Array(waiting))
-  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, onDone: () => {} })
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => {} })
   const state = { bytes: 0, isOver: false }
   const read = () => {
     far.onRemoteEnd(() => (state.isOver = true))
@@ -51,7 +52,7 @@ test('a target whose stream ended while it had no room is closed', async () => {
   const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
   near.send(new Uint8Array(1024 * 1024))
   let isDone = false
-  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, onDone: () => (isDone = true) })
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => (isDone = true) })
   far.abort(new Error('gone'))
   await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
 })
@@ -67,8 +68,8 @@ test('a stream goes on where much waits for other targets, and its own holds les
   onTestFinished(() => void socket.destroy())
   const unwritten = new SharedBytes(2 * MUCH_UNWRITTEN_BYTES, systemClock)
   unwritten.count({ peer: OTHER, address: '', count: () => MUCH_UNWRITTEN_BYTES + 1, end() {} })
-  const served = { unwritten, address: '' }
-  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, served, onDone: () => {} })
+  const shared = { unwritten, address: '' }
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared, onDone: () => {} })
   const [chunks, chunkBytes] = [8, 16 * 1024]
   for (let sent = 0; sent < chunks; sent++) far.send(new Uint8Array(chunkBytes))
   await eventually(() => expect(got.reduce((sum, length) => sum + length, 0)).toBe(chunks * chunkBytes))

@@ -5,8 +5,12 @@ import { join } from 'node:path'
 import { parsePeerId, type PeerId, SharedBytes, systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { LEAST_PIECE_BYTES, MAX_LOCAL_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../src/limits.ts'
 import { splice } from '../src/streams/splice.ts'
+import { encodeFrame } from '../src/wire/frames.ts'
+import { encodeAnswer } from '../src/wire/messages.ts'
 import { createStreamPair } from './stream-pair.ts'
+import { createWorld } from './world.ts'
 
 const KIB = 1024
 const SELF = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
@@ -36,10 +40,10 @@ test('what waits for targets that do not read is bounded in all, and who has lit
   const fill = (peer: PeerId, bytes: number) => {
     const socket = connect({ path, allowHalfOpen: true })
     const { near, far } = createStreamPair(SELF, peer)
-    const served = { unwritten, address: peer === HONEST ? '192.0.2.1' : '192.0.2.66' }
+    const shared = { unwritten, address: peer === HONEST ? '192.0.2.1' : '192.0.2.66' }
     splice(socket, near, {
       traffic: { bytesIn: 0, bytesOut: 0 },
-      served,
+      shared,
       onDone: () => ended.push(peer),
     })
     for (let sent = 0; sent < bytes; sent += 64 * KIB) far.send(new Uint8Array(64 * KIB))
@@ -52,3 +56,53 @@ test('what waits for targets that do not read is bounded in all, and who has lit
   expect(ended).not.toContain(HONEST)
   expect(unwritten.bytes).toBeLessThanOrEqual(1_024 * KIB)
 })
+
+test('pieces of one byte that wait for a socket count for what they take', async () => {
+  const unwritten = new SharedBytes(64 * 1_024 * KIB, systemClock)
+  const socket = connect({ path: await openDeaf(), allowHalfOpen: true })
+  onTestFinished(() => void socket.destroy())
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const shared = { unwritten, address: '192.0.2.66' }
+  const traffic = { bytesIn: 0, bytesOut: 0 }
+  splice(socket, near, { traffic, shared, onDone() {} })
+  const filling = 1_024 * KIB
+  for (let sent = 0; sent < filling; sent += 64 * KIB) far.send(new Uint8Array(64 * KIB))
+  await eventually(() => expect(unwritten.bytes).toBeGreaterThan(0))
+  const before = traffic.bytesIn
+  socket.cork()
+  near.resume()
+  const block = new Uint8Array(64 * KIB)
+  for (let at = 0; at < 10_000; at++) far.send(block.subarray(at, at + 1))
+  await eventually(() => expect(unwritten.bytes).toBeGreaterThan(SOCKET_BUFFER_BYTES))
+  expect(traffic.bytesIn - before).toBeLessThan(filling + (2 * SOCKET_BUFFER_BYTES) / LEAST_PIECE_BYTES)
+})
+
+test('what waits for local clients that do not read is bounded in all', async () => {
+  const world = createWorld()
+  onTestFinished(() => world.close())
+  const [provider, client] = [await world.member(), await world.member()]
+  const folder = mkdtempSync(join(tmpdir(), 'mesh-unwritten-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'endless.sock')
+  const record = JSON.stringify({ PeerID: provider.id, Name: 'endless' })
+  await provider.ledger.put('services', 'endless', record).settled
+  let accepted = 0
+  await provider.network.streams.handle('/mesh/service/1', { ...OPTIONS }, (stream) => {
+    accepted++
+    stream.onBytes(() => {})
+    stream.send(encodeFrame(encodeAnswer('ok')))
+    for (let sent = 0; sent < 512 * KIB; sent += 64 * KIB) stream.send(new Uint8Array(64 * KIB))
+  })
+  await client.services({ connections: [{ name: 'endless', address: `unix:${path}` }] })
+  const clients = 200
+  for (let at = 0; at < clients; at++) {
+    const socket = connect({ path }).on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+  }
+  const { local } = client.components.unwritten
+  await eventually(() => expect(accepted).toBe(clients), { withinMs: 20_000 })
+  await eventually(() => expect(local.bytes).toBeGreaterThan(1_024 * KIB))
+  expect(local.bytes).toBeLessThanOrEqual(MAX_LOCAL_UNWRITTEN_BYTES)
+})
+
+const OPTIONS = { from: 'proven', relayed: true, halfClose: true, maxPerPeer: 1_000 } as const

@@ -47,7 +47,10 @@ export const exchangeOverTcp: Exchange = ({ server, packet, withinMs, accept }, 
   new Promise((resolve, reject) => {
     const socket = connect({ host: server.address, port: server.port })
     const cancel = clock.after(withinMs, () => end(new Error('no answer in time over TCP')))
-    let received = Buffer.alloc(0)
+    let pieces: Buffer[] = []
+    let byteLength = 0
+    /** The number of bytes with which there is something new to read. */
+    let wanted = 2
     const end = (error?: Error) => {
       cancel()
       socket.destroy()
@@ -57,11 +60,15 @@ export const exchangeOverTcp: Exchange = ({ server, packet, withinMs, accept }, 
     socket.on('error', end)
     socket.on('close', () => end(new Error('the connection ended without an answer')))
     socket.on('data', (bytes: Buffer) => {
-      received = Buffer.concat([received, bytes])
-      if (received.length < 2) return
-      const length = received.readUInt16BE(0)
-      if (received.length < length + 2) return
-      end(accept(received.subarray(2, length + 2)) ? undefined : new Error('answered something else'))
+      pieces.push(bytes)
+      byteLength += bytes.length
+      // byte by byte a copy of all would be made for each
+      if (byteLength < wanted) return
+      const received = Buffer.concat(pieces)
+      pieces = [received]
+      wanted = received.readUInt16BE(0) + 2
+      if (byteLength < wanted) return
+      end(accept(received.subarray(2, wanted)) ? undefined : new Error('answered something else'))
     })
     socket.write(Buffer.concat([Buffer.from([packet.length >> 8, packet.length & 0xff]), packet]))
   })

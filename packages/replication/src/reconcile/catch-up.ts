@@ -8,11 +8,13 @@ import {
   DIGEST_CHECK_INTERVAL_MS,
   MAX_OWN_SESSIONS,
   MAX_RETRY_MS,
+  MAX_SLOW_OWN_SESSIONS,
   REPLICATION_PROTOCOL,
   RETRY_MS,
   SECOND_CALLER_MS,
   SPREAD_DELAY_MS,
   SPREAD_PEERS,
+  STALE_SESSION_MS,
   UNHEARD_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
@@ -50,7 +52,14 @@ class ScheduledCatchUp implements CatchUp {
   readonly #waiting = new Map<string, () => void>()
   readonly #failures = new Map<PeerId, Backoff>()
   readonly #stopping = new AbortController()
+  /** Sessions that hold a place. */
   #running = 0
+  /** Ends the sessions that this node opened, by whom they are with. */
+  readonly #sessions = new Map<PeerId, AbortController>()
+  /** Those of them that hold no place any more, as their peers are slow, and since when; the oldest first. */
+  readonly #slow = new Map<AbortController, number>()
+  /** Peers that were slow last time: others are asked before them. */
+  readonly #wereSlow = new Set<PeerId>()
   #ends: (() => void)[] = []
 
   constructor(components: CatchUpComponents) {
@@ -89,6 +98,7 @@ class ScheduledCatchUp implements CatchUp {
   stop(): void {
     this.#stopping.abort(new Error('this node stops'))
     for (const end of this.#ends) end()
+    for (const session of this.#sessions.values()) session.abort(new Error('this node stops'))
     for (const cancel of this.#waiting.values()) cancel()
     this.#waiting.clear()
     this.#due.clear()
@@ -105,6 +115,7 @@ class ScheduledCatchUp implements CatchUp {
     this.#cancel(peer)
     this.#due.delete(peer)
     this.#failures.delete(peer)
+    this.#wereSlow.delete(peer)
   }
 
   #retry(peer: PeerId): void {
@@ -148,16 +159,54 @@ class ScheduledCatchUp implements CatchUp {
   }
 
   #work(): void {
-    for (const peer of this.#due) {
-      if (this.#running >= MAX_OWN_SESSIONS) return
+    const isFast = (peer: PeerId) => !this.#wereSlow.has(peer)
+    while (this.#running < MAX_OWN_SESSIONS && !this.#stopping.signal.aborted) {
+      const peer = [...this.#due].find(isFast) ?? [...this.#due][0]
+      if (peer === undefined) return
       this.#due.delete(peer)
-      if (this.#components.reconciler.isPaused(peer)) continue
-      this.#running++
-      void this.#components.reconciler.reconcile(peer, this.#stopping.signal).finally(() => {
-        this.#running--
-        this.#work()
-      })
+      const isBusy = this.#sessions.has(peer) || this.#components.reconciler.isPaused(peer)
+      if (!isBusy) void this.#compareWith(peer)
     }
+  }
+
+  /** Holds a place for one session until it ends, or its peer is slow: who is slow keeps nobody else from being asked. */
+  async #compareWith(peer: PeerId): Promise<void> {
+    const { clock } = this.#components
+    const session = new AbortController()
+    let holdsPlace = true
+    const leave = () => {
+      if (!holdsPlace) return
+      holdsPlace = false
+      this.#running--
+      this.#work()
+    }
+    const onSlow = () => {
+      if (this.#sessions.get(peer) !== session) return
+      if (this.#isPresent(peer)) this.#wereSlow.add(peer)
+      const waitMs = this.#makeRoomForSlow()
+      if (waitMs > 0) return void clock.after(waitMs, onSlow)
+      this.#slow.set(session, clock.monotonic())
+      leave()
+    }
+    this.#running++
+    this.#sessions.set(peer, session)
+    this.#wereSlow.delete(peer)
+    await this.#components.reconciler.reconcile(peer, { signal: session.signal, onSlow })
+    this.#sessions.delete(peer)
+    this.#slow.delete(session)
+    leave()
+  }
+
+  /** Gives for how long, in ms, there is no room for one more that is slow; the oldest ends when it has had its time. */
+  #makeRoomForSlow(): number {
+    const [oldest] = this.#slow
+    if (oldest === undefined || this.#slow.size < MAX_SLOW_OWN_SESSIONS) return 0
+    const [session, sinceMs] = oldest
+    const leftMs = sinceMs + STALE_SESSION_MS - this.#components.clock.monotonic()
+    if (leftMs > 0) return leftMs
+    this.#slow.delete(session)
+    session.abort(new Error('others are slow, too'))
+    return 0
   }
 
   /** Waits for half of the time at least, so that nodes do not act together. */

@@ -4,7 +4,6 @@
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import { entryHash, isVersionAhead, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
-import { within } from './deadline.ts'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
 import {
@@ -15,7 +14,6 @@ import {
   SESSION_TIMEOUT_MS,
   KNOWN_DIFFERENCE_MS,
   SHORT_HASH_BYTES,
-  MESSAGE_TIMEOUT_MS,
   PEER_CLOCK_STEP_MS,
 } from '../limits.ts'
 import { mergeBatch } from './merge-batch.ts'
@@ -33,6 +31,7 @@ import {
   type SessionResult,
   type Tally,
 } from './session-result.ts'
+import { RemoteWait } from './remote-wait.ts'
 import { SessionSeats } from './session-seats.ts'
 import { SessionTurns } from './session-turns.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
@@ -43,8 +42,11 @@ import { decodeSyncMessage, encodeSyncMessage } from '../session/sync-message-co
 export interface Reconciler {
   /** Answers inbound sessions from now on. */
   start(): Promise<void>
-  /** Runs a session, or joins the one that runs with this peer. Never rejects. */
-  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult>
+  /**
+   * Runs a session, or joins the one that runs with this peer. Never rejects.
+   * @param options.onSlow called once, when the peer has kept the session waiting for `SLOW_SESSION_MS` in all
+   */
+  reconcile(peer: PeerId, options?: ReconcileOptions): Promise<SessionResult>
   /** True when the peer is not to be asked now, as it broke the protocol. */
   isPaused(peer: PeerId): boolean
   /** Forgets who was refused for not being let in, and which differences that left. */
@@ -59,6 +61,11 @@ export interface Reconciler {
   readonly refusedHere: Readonly<Record<string, number>>
   readonly refusedThere: Readonly<Record<string, number>>
   stop(): void
+}
+
+export interface ReconcileOptions {
+  readonly signal?: AbortSignal
+  readonly onSlow?: () => void
 }
 
 export interface ReconcilerInit {
@@ -117,10 +124,10 @@ class ChannelReconciler implements Reconciler {
     await this.#components.channels.handle(REPLICATION_PROTOCOL, options, (channel) => this.#accept(channel))
   }
 
-  reconcile(peer: PeerId, signal?: AbortSignal): Promise<SessionResult> {
+  reconcile(peer: PeerId, options: ReconcileOptions = {}): Promise<SessionResult> {
     const running = this.#own.get(peer)
     if (running !== undefined) return running
-    const session = this.#call(peer, signal).finally(() => this.#own.delete(peer))
+    const session = this.#call(peer, options).finally(() => this.#own.delete(peer))
     this.#own.set(peer, session)
     return session
   }
@@ -145,13 +152,14 @@ class ChannelReconciler implements Reconciler {
     this.#channels.clear()
   }
 
-  async #call(peer: PeerId, signal: AbortSignal | undefined): Promise<SessionResult> {
+  async #call(peer: PeerId, { signal, onSlow }: ReconcileOptions): Promise<SessionResult> {
     const { channels, clock } = this.#components
     const options = { maxMessageBytes: MAX_SYNC_MESSAGE_BYTES, ...(signal === undefined ? {} : { signal }) }
     const opening = channels.open(peer, REPLICATION_PROTOCOL, options)
+    const remote = new RemoteWait(clock, onSlow)
     let channel: ReplicationChannel
     try {
-      channel = await within(clock, MESSAGE_TIMEOUT_MS, opening)
+      channel = await remote.for(opening)
     } catch (error) {
       // One that opens after all has nobody left to use it.
       opening.then(
@@ -161,7 +169,12 @@ class ChannelReconciler implements Reconciler {
       this.#components.logger.debug('peer not reached', { peer, error })
       return this.#finish({ peer, role: 'initiator' }, createTally(), { failure: 'unreachable', messages: 0 })
     }
-    return this.#converse(channel, 'initiator')
+    const end = () => channel.abort(replicationError('replication.timeout', 'others wait'))
+    signal?.addEventListener('abort', end, { once: true })
+    if (signal?.aborted === true) end()
+    return this.#converse(channel, 'initiator', remote).finally(() =>
+      signal?.removeEventListener('abort', end),
+    )
   }
 
   async #accept(channel: ReplicationChannel): Promise<void> {
@@ -173,22 +186,26 @@ class ChannelReconciler implements Reconciler {
       channel.abort(replicationError('replication.fault', 'too many sessions'))
       return
     }
-    await this.#converse(channel, 'responder')
+    await this.#converse(channel, 'responder', new RemoteWait(this.#components.clock))
   }
 
-  async #converse(channel: ReplicationChannel, role: 'initiator' | 'responder'): Promise<SessionResult> {
+  async #converse(
+    channel: ReplicationChannel,
+    role: 'initiator' | 'responder',
+    remote: RemoteWait,
+  ): Promise<SessionResult> {
     const { clock, ledger, logger } = this.#components
     const { peer } = channel
     const tally = createTally()
     const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
     this.#channels.add(channel)
-    const leave = this.#seats.sit(channel)
+    const leave = this.#seats.sit(channel, remote)
     const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
       channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
     )
     let failure: ReconcileFailure | undefined
     try {
-      await this.#exchange(channel, session, tally)
+      await this.#exchange({ channel, session, remote }, tally)
       await channel.close()
     } catch (error) {
       failure = failureOf(error)
@@ -233,8 +250,7 @@ class ChannelReconciler implements Reconciler {
   }
 
   /** Message for message, until neither has more to say. */
-  async #exchange(channel: ReplicationChannel, session: Session, tally: Tally): Promise<void> {
-    const { clock } = this.#components
+  async #exchange({ channel, session, remote }: Conversation, tally: Tally): Promise<void> {
     const messages = channel.messages()[Symbol.asyncIterator]()
     let lastSent: readonly KeyedEntry[] = []
     const send = async (message: SyncMessage) => {
@@ -242,12 +258,12 @@ class ChannelReconciler implements Reconciler {
       tally.bytesOut += bytes.length
       tally.sent += message.entries.length
       lastSent = message.entries
-      await within(clock, MESSAGE_TIMEOUT_MS, channel.send(bytes))
+      await remote.for(channel.send(bytes))
     }
     try {
       if (session.messages === 0 && session.role === 'initiator') await send(session.open())
       while (!session.done) {
-        const next = await within(clock, MESSAGE_TIMEOUT_MS, messages.next())
+        const next = await remote.for(messages.next())
         if (next.done === true) throw new ReconcileError('closed')
         tally.bytesIn += next.value.length
         const message = await this.#turns.run(() => decodeSyncMessage(next.value))
@@ -367,6 +383,13 @@ class ChannelReconciler implements Reconciler {
     if (!this.#isStopped()) this.#init.onSession(result)
     return result
   }
+}
+
+/** One session, and how long its remote has kept it waiting. */
+interface Conversation {
+  readonly channel: ReplicationChannel
+  readonly session: Session
+  readonly remote: RemoteWait
 }
 
 function shortHash(keyed: KeyedEntry): Uint8Array {

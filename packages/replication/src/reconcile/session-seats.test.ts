@@ -7,6 +7,7 @@ import {
   MAX_SESSIONS,
   MAX_SESSIONS_PER_ADDRESS,
   SESSIONS_PER_MINUTE_PER_ADDRESS,
+  STALE_SESSION_MS,
 } from '../limits.ts'
 import type { ReplicationChannel } from '../ports.ts'
 import { SessionSeats } from './session-seats.ts'
@@ -18,7 +19,7 @@ test('the keys of one address have half of the sessions, and all of them no more
   const seats = new SessionSeats(createManualClock())
   const sit = (address: string, at: number) => {
     const channel = channelFrom(address, `${address} ${at}`)
-    return seats.mayCall(channel) ? seats.sit(channel) : undefined
+    return seats.mayCall(channel) ? seats.sit(channel, { waitedMs: 0 }) : undefined
   }
   const own = Array.from({ length: MAX_SESSIONS }, (_, at) => sit('192.0.2.1', at))
   expect(own.filter(Boolean)).toHaveLength(MAX_SESSIONS_PER_ADDRESS)
@@ -53,4 +54,32 @@ test('when too much waits for an answer, the largest session of the address with
   // the honest one brings it over the bound, with as much as the largest of the others
   expect(seats.note(honest, 1.6 * share)).toBe(large)
   expect(seats.note(honest, 2 * share)).toBeUndefined()
+})
+
+test('where all seats are taken the slowest of the address with the most makes way, and none that is not slow', () => {
+  const seats = new SessionSeats(createManualClock())
+  const ended: unknown[] = []
+  const sit = (address: string, waitedMs: number) => {
+    const channel = {
+      ...channelFrom(address),
+      abort: () => ended.push(waitedMs),
+    } as unknown as ReplicationChannel
+    const mayCall = seats.mayCall(channel)
+    if (mayCall) seats.sit(channel, { waitedMs })
+    return mayCall
+  }
+  for (let at = 0; at < MAX_SESSIONS_PER_ADDRESS; at++) sit('192.0.2.1', STALE_SESSION_MS - 1 + at)
+  for (let at = MAX_SESSIONS_PER_ADDRESS; at < MAX_SESSIONS; at++) sit(`198.51.100.${at}`, 1e9)
+  expect(sit('203.0.113.1', 0)).toBe(true)
+  expect(ended).toEqual([STALE_SESSION_MS + MAX_SESSIONS_PER_ADDRESS - 2])
+})
+
+test('nobody who is not slow makes way', () => {
+  const seats = new SessionSeats(createManualClock())
+  for (let at = 0; at < MAX_SESSIONS; at++) {
+    const channel = channelFrom(`192.0.2.${at % 2}`, `${at}`)
+    expect(seats.mayCall(channel)).toBe(true)
+    seats.sit(channel, { waitedMs: STALE_SESSION_MS - 1 })
+  }
+  expect(seats.mayCall(channelFrom('203.0.113.1'))).toBe(false)
 })

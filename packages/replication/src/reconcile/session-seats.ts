@@ -17,14 +17,20 @@ import {
   MAX_SESSIONS,
   MAX_SESSIONS_PER_ADDRESS,
   SESSIONS_PER_MINUTE_PER_ADDRESS,
+  STALE_SESSION_MS,
 } from '../limits.ts'
+import { replicationError } from '../errors.ts'
 import type { ReplicationChannel } from '../ports.ts'
+import type { RemoteWait } from './remote-wait.ts'
 
+/** How long the remote of a session has kept it waiting. */
+type Waited = Pick<RemoteWait, 'waitedMs'>
 type Caller = Pick<ReplicationChannel, 'peer' | 'address'>
 
 export class SessionSeats {
   /** Sessions that run, whoever opened them, by what their channel counts under. */
   readonly #running = new KeyedCounts<string>()
+  readonly #waits = new Map<ReplicationChannel, Waited>()
   /** The parts of messages that wait in each of them for an answer. */
   readonly #pending = new Map<ReplicationChannel, number>()
   readonly #calls: TokenBucket
@@ -38,20 +44,39 @@ export class SessionSeats {
     )
   }
 
-  /** True when another one may be opened from there; it counts as opened then. */
+  /** True when another one may be opened from there; it counts as opened then. A slow one makes way where all seats are taken. */
   mayCall(caller: Caller): boolean {
     const group = groupOf(caller)
-    const isFull = this.#running.total >= MAX_SESSIONS || this.#running.of(group) >= MAX_SESSIONS_PER_ADDRESS
-    return !isFull && this.#callsByAddress.take(group) && this.#calls.take()
+    const isAddressFull = this.#running.of(group) >= MAX_SESSIONS_PER_ADDRESS
+    const isFull = isAddressFull || this.#running.total >= MAX_SESSIONS
+    const slow = isFull ? this.#slowest(isAddressFull ? group : undefined) : undefined
+    if (isFull && slow === undefined) return false
+    if (!this.#callsByAddress.take(group) || !this.#calls.take()) return false
+    if (slow !== undefined) this.#leave(slow)
+    slow?.abort(replicationError('replication.timeout', 'others wait'))
+    return true
   }
 
   /** Counts a session until the returned function is called. */
-  sit(channel: ReplicationChannel): () => void {
+  sit(channel: ReplicationChannel, remote: Waited): () => void {
     this.#running.add(groupOf(channel))
-    return () => {
-      this.#running.remove(groupOf(channel))
-      this.#pending.delete(channel)
-    }
+    this.#waits.set(channel, remote)
+    return () => this.#leave(channel)
+  }
+
+  #leave(channel: ReplicationChannel): void {
+    if (!this.#waits.delete(channel)) return
+    this.#running.remove(groupOf(channel))
+    this.#pending.delete(channel)
+  }
+
+  /** The session of the group whose remote has kept it waiting for longest; of the group with the most unless one is given. */
+  #slowest(group: string | undefined): ReplicationChannel | undefined {
+    const most = group ?? [...this.#running.entries()].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])[0]
+    const slow = [...this.#waits].filter(
+      ([channel, { waitedMs }]) => groupOf(channel) === most && waitedMs >= STALE_SESSION_MS,
+    )
+    return slow.toSorted(([, a], [, b]) => b.waitedMs - a.waitedMs)[0]?.[0]
   }
 
   /**

@@ -2,13 +2,14 @@
  * Egress: members reach the Internet through this node. 1 `egress` in the ledger says so while it runs; 2 a request
  * names a host and a port; 3 what may be dialled is; 4 the bytes go both ways. No VPN and no privileges are needed.
  */
-import { BUCKETS, type Cidr, type Clock, delay, type Logger, type SharedBytes } from '@mesh/core'
+import { BUCKETS, type Cidr, type Clock, delay, type Logger } from '@mesh/core'
 import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
 import type { Slots } from '../slots.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
+import type { Unwritten } from '../streams/unwritten.ts'
 import { type Accepted, acceptRequest, servedBy } from '../wire/accept.ts'
 import { decodeEgressRequest, type EgressRequest } from '../wire/messages.ts'
 import { createRefusals, type Refusals } from '../wire/refusals.ts'
@@ -25,8 +26,8 @@ export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' 
   readonly network: ServicesNetwork
   readonly announce: Announcer
   readonly slots: Slots
-  /** Bounds what waits for the targets of services and of egress: `createUnwritten`. */
-  readonly unwritten: SharedBytes
+  /** Bounds what waits for targets and local clients: `createUnwritten`. */
+  readonly unwritten: Unwritten
   readonly clock: Clock
   readonly log: Logger
 }
@@ -119,7 +120,7 @@ class NodeEgress implements Egress {
   async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
     const { host, port } = request
     const { clock, network } = this.#components
-    const { reading, served } = servedBy(stream, this.#components)
+    const { reading, shared } = servedBy(stream, this.#components)
     const asker = network.addressOf(stream.peer) ?? stream.peer
     const destinations = this.#destinations
     const socket = await dialDestination({ host, port, destinations, asker, clock, signal, reading })
@@ -128,7 +129,7 @@ class NodeEgress implements Egress {
     const end = () => reset(socket)
     this.#open.add(end)
     await new Promise<void>((resolve) => {
-      splice(socket, stream, { traffic: this.#traffic, head: rest, served, onDone: () => resolve() })
+      splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => resolve() })
     })
     this.#open.delete(end)
   }

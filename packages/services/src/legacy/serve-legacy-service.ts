@@ -42,7 +42,7 @@ async function join(
   const gone = new AbortController()
   stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
   await admitLegacyUser(stream.peer, components)
-  const { reading, served } = servedBy(stream, components)
+  const { reading, shared } = servedBy(stream, components)
   const { clock } = components
   const socket = await dialTarget(service, { clock, signal: gone.signal, ...reading })
   service.connections++
@@ -51,7 +51,7 @@ async function join(
     service.open.add(end)
     splice(socket, stream, {
       traffic: service.traffic,
-      served,
+      shared,
       onDone() {
         service.open.delete(end)
         resolve()

@@ -10,6 +10,7 @@ import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endpoint.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
+import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
@@ -29,6 +30,8 @@ export interface ProxyComponents {
   readonly ledger: ServicesLedger
   readonly network: ServicesNetwork
   readonly user: OwnUser
+  /** Bounds what waits for local clients: `createUnwritten`. */
+  readonly unwritten: Unwritten
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -179,7 +182,8 @@ class NodeProxy implements Proxy {
 
   #join(socket: Socket, { stream, rest }: OpenedStream, early: Uint8Array): void {
     if (early.byteLength > 0) stream.send(early)
-    splice(socket, stream, { traffic: this.#traffic, head: rest, onDone: () => {} })
+    const shared = sharedByClients(stream, this.#components)
+    splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => {} })
   }
 
   #failed(error: Error): void {

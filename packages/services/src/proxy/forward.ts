@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { pipeline } from 'node:stream'
-import { MAX_HTTP_HEAD_BYTES } from '../limits.ts'
+import { MAX_HTTP_HEAD_BYTES, MAX_INTERIM_ANSWERS } from '../limits.ts'
 import { endToEnd, hasHeader } from './headers.ts'
 
 export interface ForwardInit {
@@ -42,7 +42,12 @@ export function forward(init: ForwardInit): Promise<void> {
       if (mayBeStale && !response.destroyed) forward(init).then(resolve, reject)
       else reject(error)
     })
-    outgoing.on('information', (information) => passHints(information, init))
+    let interimAnswers = 0
+    outgoing.on('information', (information) => {
+      // nothing slows these down: the library reads on whatever becomes of them
+      if (++interimAnswers > MAX_INTERIM_ANSWERS) outgoing.destroy(new Error('too many interim answers'))
+      else passHints(information, init)
+    })
     outgoing.on('response', (answer) => {
       isAnswered = true
       passOn(answer, response)
@@ -110,6 +115,8 @@ function passHints(
   const { link } = headers
   if (statusCode !== EARLY_HINTS || link === undefined) return
   if (incoming.httpVersion !== '1.1' || response.headersSent) return
+  // a client that does not read needs none
+  if ((response.socket?.writableLength ?? 0) > 0) return
   try {
     response.writeEarlyHints({ link })
   } catch {

@@ -21,7 +21,7 @@ export function endToEnd(raw: readonly string[], without: readonly string[] = []
   for (let at = 0; at < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]]
     const lower = name.toLowerCase()
-    if (HOP_BY_HOP.has(lower) || without.includes(lower) || named.includes(lower)) continue
+    if (HOP_BY_HOP.has(lower) || without.includes(lower) || named.has(lower)) continue
     kept.push(name, value)
   }
   return kept
@@ -31,12 +31,12 @@ export function hasHeader(raw: readonly string[], wanted: string): boolean {
   return raw.some((name, at) => at % 2 === 0 && name.toLowerCase() === wanted)
 }
 
-/** The headers that a sender says are of this connection alone, lower case. */
-function namedByConnection(raw: readonly string[]): readonly string[] {
-  const named: string[] = []
+/** The headers that a sender says are of this connection alone, lower case: a head has room for thousands of them. */
+function namedByConnection(raw: readonly string[]): ReadonlySet<string> {
+  const named = new Set<string>()
   for (let at = 0; at < raw.length; at += 2) {
     if (raw[at]?.toLowerCase() !== 'connection') continue
-    for (const each of raw[at + 1]?.split(',') ?? []) named.push(each.trim().toLowerCase())
+    for (const each of raw[at + 1]?.split(',') ?? []) named.add(each.trim().toLowerCase())
   }
   return named
 }

@@ -9,6 +9,7 @@ import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
+import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from './endpoint.ts'
 import { isLegacyProvider, openService, type OpenServiceComponents } from './open-service.ts'
 import { type ProviderWatch, watchProvider } from './provider.ts'
@@ -17,6 +18,7 @@ import { listenForDatagrams } from './udp-listener.ts'
 
 export interface ConnectedComponents extends OpenServiceComponents {
   readonly ledger: ServicesLedger
+  readonly unwritten: Unwritten
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -157,6 +159,7 @@ export class ConnectedService {
       splice(socket, stream, {
         traffic: this.#traffic,
         head: rest,
+        shared: sharedByClients(stream, this.#components),
         onDone: () => this.#open.delete(end),
       })
     } catch (error) {

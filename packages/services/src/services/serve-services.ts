@@ -54,7 +54,7 @@ async function joinStream(
   components: AcceptComponents,
 ): Promise<void> {
   const { clock } = components
-  const { reading, served } = servedBy(stream, components)
+  const { reading, shared } = servedBy(stream, components)
   const socket = await reach(service, signal, () =>
     dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal, ...reading }),
   )
@@ -65,7 +65,7 @@ async function joinStream(
     splice(socket, stream, {
       traffic: service.traffic,
       head: rest,
-      served,
+      shared,
       onDone() {
         service.open.delete(end)
         resolve()

@@ -1,8 +1,9 @@
 /** The services, as the rest of a node sees them. */
-import type { Clock, Logger, Random, SharedBytes } from '@mesh/core'
+import type { Clock, Logger, Random } from '@mesh/core'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Slots } from '../slots.ts'
+import type { Unwritten } from '../streams/unwritten.ts'
 import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */
@@ -26,8 +27,8 @@ export interface ServicesComponents {
   readonly user: OwnUser
   /** Shared with egress, so that bounds count all that a peer opens. */
   readonly slots: Slots
-  /** Bounds what waits for the targets of services and of egress: `createUnwritten`. */
-  readonly unwritten: SharedBytes
+  /** Bounds what waits for targets and local clients: `createUnwritten`. */
+  readonly unwritten: Unwritten
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

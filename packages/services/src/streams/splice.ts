@@ -4,10 +4,10 @@
  * chunks of the socket are the stream's from `send` on, and those of the stream the socket's.
  */
 import type { Socket } from 'node:net'
-import type { SharedBytes } from '@mesh/core'
 import { MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { socketTurns } from './socket-turns.ts'
+import { type SharedUnwritten, SocketWriter } from './unwritten.ts'
 
 const NOTHING = new Uint8Array(0)
 /** Chunks of at least this length are followed by more of the same stream, mostly at once. */
@@ -21,26 +21,19 @@ export interface Traffic {
   bytesOut: number
 }
 
-/** The bound that the connections of all members share, and where this one counts. */
-interface ServedBytes {
-  readonly unwritten: SharedBytes
-  /** The group of addresses that the peer comes from. */
-  readonly address: string
-}
-
 export interface SpliceInit {
   readonly traffic: Traffic
   /** Bytes that came from the stream before it was joined. */
   readonly head?: Uint8Array
-  /** Bounds what waits for this socket and others, where members have this node connect to it. */
-  readonly served?: ServedBytes
+  /** Bounds what waits for this socket and others. */
+  readonly shared: SharedUnwritten
   /** Called once, when both directions are over, with the error that broke them where there was one. */
   readonly onDone: (error: Error | undefined) => void
 }
 
 /** @param socket with `allowHalfOpen`; paused where nothing of it is to wait here @param stream with `halfClose`; may be paused */
 export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): void {
-  const { traffic, head, served, onDone } = init
+  const { traffic, head, shared, onDone } = init
   let streamIsOver = false
   let socketIsOver = false
   let error: Error | undefined
@@ -69,12 +62,13 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   })
 
   const coalesce = createCoalescer(socket)
-  const waits = served === undefined ? waitsAlone(socket) : waitsWithOthers(socket, stream, served)
+  const writer = new SocketWriter(socket)
+  const waits = waitsWithOthers(socket, stream, { ...shared, writer })
   const write = (bytes: Uint8Array) => {
     traffic.bytesIn += bytes.byteLength
     if (!socket.writable) return
     coalesce(bytes)
-    socket.write(bytes)
+    writer.write(bytes)
     if (!waits()) return
     stream.pause()
     // a socket that holds less than its mark tells no 'drain'
@@ -100,17 +94,16 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   if (stream.send(NOTHING)) socketTurns.resume(socket)
 }
 
-/** Tells whether too much waits to be written to a socket. */
-function waitsAlone(socket: Socket): () => boolean {
-  return () => socket.writableLength > SOCKET_BUFFER_BYTES
-}
-
-/** The same where others have sockets, too, of which those with the most are reset when too much waits in all. */
-function waitsWithOthers(socket: Socket, stream: ByteStream, { unwritten, address }: ServedBytes) {
+/** Tells whether too much waits to be written to a socket. Those with the most are reset when too much waits in all. */
+function waitsWithOthers(
+  socket: Socket,
+  stream: ByteStream,
+  { unwritten, address, writer }: SharedUnwritten & { readonly writer: SocketWriter },
+): () => boolean {
   const waiting = {
     peer: stream.peer,
     address,
-    count: () => (socket.destroyed ? 0 : socket.writableLength),
+    count: () => writer.waitingBytes,
     end(reason: Error) {
       stream.abort(reason)
       reset(socket)
@@ -119,7 +112,7 @@ function waitsWithOthers(socket: Socket, stream: ByteStream, { unwritten, addres
   socket.on('drain', () => unwritten.count(waiting))
   return () => {
     unwritten.count(waiting)
-    return socket.writableLength > (unwritten.bytes > MUCH_UNWRITTEN_BYTES ? 0 : SOCKET_BUFFER_BYTES)
+    return writer.waitingBytes > (unwritten.bytes > MUCH_UNWRITTEN_BYTES ? 0 : SOCKET_BUFFER_BYTES)
   }
 }
 

@@ -1,7 +1,68 @@
-import { type Clock, SharedBytes } from '@mesh/core'
-import { MAX_UNWRITTEN_BYTES } from '../limits.ts'
+/**
+ * Bounds what waits to be written to local sockets that are not read. A socket counts the bytes alone: pieces of one byte
+ * take a hundred times as much, and a small view keeps the whole block in memory that it is a part of.
+ */
+import type { Socket } from 'node:net'
+import { addressGroup, type Clock, SharedBytes } from '@mesh/core'
+import { LEAST_PIECE_BYTES, MAX_LOCAL_UNWRITTEN_BYTES, MAX_UNWRITTEN_BYTES } from '../limits.ts'
+import type { ByteStream, ServicesNetwork } from '../ports.ts'
 
-/** Creates the bound on what waits for the targets of services and of egress, of all members together. */
-export function createUnwritten(clock: Pick<Clock, 'after'>): SharedBytes {
-  return new SharedBytes(MAX_UNWRITTEN_BYTES, clock)
+/** The bounds that connections share, apart for both sides: who is served here takes nothing from this node's own clients. */
+export interface Unwritten {
+  /** Waits for the targets of services and of egress, of all members together. */
+  readonly served: SharedBytes
+  /** Waits for the local clients of services and of the proxy. */
+  readonly local: SharedBytes
+}
+
+/** Creates the bounds of one node. */
+export function createUnwritten(clock: Pick<Clock, 'after'>): Unwritten {
+  return {
+    served: new SharedBytes(MAX_UNWRITTEN_BYTES, clock),
+    local: new SharedBytes(MAX_LOCAL_UNWRITTEN_BYTES, clock),
+  }
+}
+
+/** The bound that many connections share, and where one of them counts. */
+export interface SharedUnwritten {
+  readonly unwritten: SharedBytes
+  /** The group of addresses that the peer comes from. */
+  readonly address: string
+}
+
+/** The bound for a local client that is joined with a stream to a provider. */
+export function sharedByClients(
+  { peer }: Pick<ByteStream, 'peer'>,
+  {
+    unwritten,
+    network,
+  }: { readonly unwritten: Unwritten; readonly network: Pick<ServicesNetwork, 'addressOf'> },
+): SharedUnwritten {
+  return { unwritten: unwritten.local, address: addressGroup(network.addressOf(peer) ?? '') }
+}
+
+/** What waits to be written to one socket, for what it takes in memory. */
+export class SocketWriter {
+  readonly #socket: Socket
+  /** What the pieces that wait take beside their bytes. */
+  #overhead = 0
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  get waitingBytes(): number {
+    const { destroyed, writableLength } = this.#socket
+    if (destroyed || writableLength === 0) return 0
+    return writableLength + this.#overhead
+  }
+
+  /** Writes bytes, which are the socket's from here on. */
+  write(bytes: Uint8Array): void {
+    const { byteLength } = bytes
+    if (this.#socket.writableLength === 0) this.#overhead = 0
+    this.#overhead += Math.max(0, LEAST_PIECE_BYTES - byteLength)
+    const isKeptAsPart = this.#socket.writableLength > 0 && bytes.buffer.byteLength > 2 * byteLength
+    this.#socket.write(isKeptAsPart ? new Uint8Array(bytes) : bytes)
+  }
 }

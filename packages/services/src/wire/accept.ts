@@ -3,10 +3,11 @@
  * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
  * why.
  */
-import { addressGroup, type Clock, type Logger, type SharedBytes, toError } from '@mesh/core'
+import { addressGroup, type Clock, type Logger, toError } from '@mesh/core'
 import { MAX_LARGE_READERS, MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { Slots } from '../slots.ts'
+import type { Unwritten } from '../streams/unwritten.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { encodeFrame, readMessage } from './frames.ts'
 import { type AnswerCode, encodeAnswer } from './messages.ts'
@@ -49,7 +50,7 @@ export interface AcceptComponents {
   readonly refusals: Refusals
   readonly slots: Slots
   /** Bounds what waits for the targets of all. */
-  readonly unwritten: SharedBytes
+  readonly unwritten: Unwritten
 }
 
 /** How a connection of a peer is joined with its target, by what all peers have here. */
@@ -59,7 +60,7 @@ export function servedBy(
 ) {
   const address = addressGroup(network.addressOf(peer) ?? '')
   const reading = { isPaused: true, hasSmallReads: slots.taken > MAX_LARGE_READERS }
-  return { reading, served: { unwritten, address } }
+  return { reading, shared: { unwritten: unwritten.served, address } }
 }
 
 /** Handles one stream; never rejects. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createFrameReader, encodeFrame } from './frames.ts'
 
 test('frames come back whole and in order, however they were cut', () => {
@@ -25,4 +25,21 @@ test('a frame over the bound is refused before it came, and nothing after it is 
   const read = createFrameReader(100, () => {})
   expect(read(Uint8Array.of(0x65))).toBe(false)
   expect(read(encodeFrame(Uint8Array.of(1)))).toBe(false)
+})
+
+test('a frame that comes byte by byte is not copied for each of them', () => {
+  let copiedBytes = 0
+  const { concat } = Buffer
+  const concatenated = vi.spyOn(Buffer, 'concat').mockImplementation((...args) => {
+    const whole = concat(...args)
+    copiedBytes += whole.byteLength
+    return whole
+  })
+  onTestFinished(() => concatenated.mockRestore())
+  const got: string[] = []
+  const sent = Buffer.alloc(20_000, 'sent ')
+  const read = createFrameReader(65_507, (frame) => got.push(Buffer.from(frame).toString()))
+  for (const byte of Buffer.from(encodeFrame(sent))) read(Uint8Array.of(byte))
+  expect(got).toEqual([sent.toString()])
+  expect(copiedBytes).toBeLessThan(10 * sent.byteLength)
 })

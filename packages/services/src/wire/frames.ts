@@ -32,10 +32,10 @@ export function createFrameReader(
   maxFrameBytes: number,
   onFrame: (frame: Uint8Array) => void,
 ): (bytes: Uint8Array) => boolean {
-  let held: Uint8Array = NO_BYTES
+  const unread = new Unread()
   let isBroken = false
   return (bytes) => {
-    held = join(held, bytes)
+    const held = unread.with(bytes)
     let at = 0
     while (!isBroken) {
       const head = readLength(held, at)
@@ -45,13 +45,40 @@ export function createFrameReader(
       at = head.end + head.length
       onFrame(held.subarray(head.end, at))
     }
-    if (at > 0) held = held.subarray(at)
+    unread.keep(isBroken ? NO_BYTES : held.subarray(at))
     return !isBroken
   }
 }
 
-function join(held: Uint8Array, bytes: Uint8Array): Uint8Array {
-  return held.byteLength === 0 ? bytes : Buffer.concat([held, bytes])
+/** The beginning of a frame of which more is to come, in memory of its own that grows as the frame does. */
+class Unread {
+  #block: Uint8Array = NO_BYTES
+  #byteLength = 0
+
+  /** What was kept and the bytes that follow it; to be used until the next call. */
+  with(bytes: Uint8Array): Uint8Array {
+    if (this.#byteLength === 0) return bytes
+    const length = this.#byteLength + bytes.byteLength
+    // byte by byte a copy of all would be made for each
+    if (length > this.#block.byteLength) this.#moveTo(new Uint8Array(2 * length))
+    this.#block.set(bytes, this.#byteLength)
+    this.#byteLength = length
+    return this.#block.subarray(0, length)
+  }
+
+  /** @param rest the end of what `with` gave */
+  keep(rest: Uint8Array): void {
+    const isAllOfBlock = rest.buffer === this.#block.buffer && rest.byteLength === this.#byteLength
+    if (isAllOfBlock) return
+    this.#byteLength = 0
+    this.#block = rest.byteLength === 0 ? NO_BYTES : new Uint8Array(rest)
+    this.#byteLength = rest.byteLength
+  }
+
+  #moveTo(block: Uint8Array): void {
+    block.set(this.#block.subarray(0, this.#byteLength))
+    this.#block = block
+  }
 }
 
 /** The length of the frame that begins there; undefined while the length itself has not all come. */
@@ -89,7 +116,7 @@ export interface FirstMessage {
 export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<FirstMessage> {
   const { maxBytes, withinMs, clock, signal } = init
   return new Promise((resolve, reject) => {
-    let held: Uint8Array = NO_BYTES
+    const unread = new Unread()
     const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)
@@ -106,12 +133,12 @@ export function readMessage(stream: ByteStream, init: ReadMessageInit): Promise<
     stream.onEnd((error) => fail(error?.message ?? 'the stream ended', error))
     stream.onRemoteEnd(() => fail('the other side ended the stream before it said anything'))
     stream.onBytes((bytes) => {
-      held = join(held, bytes)
+      const held = unread.with(bytes)
       const head = readLength(held)
-      if (head === undefined) return
+      if (head === undefined) return unread.keep(held)
       if (head === 'bad' || head.length > maxBytes) return fail(`no message, or one over ${maxBytes} bytes`)
       const end = head.end + head.length
-      if (held.byteLength < end) return
+      if (held.byteLength < end) return unread.keep(held)
       finish(() => resolve({ message: held.subarray(head.end, end), rest: held.subarray(end) }))
     })
   })
