@@ -172,6 +172,8 @@ export const MAX_PEER_ADDRESSES = 16
 export const DIAL_TIMEOUT_MS = 10_000
 /** The head start of each address over the next one, in ms. */
 export const DIAL_STAGGER_MS = 250
+/** The head start of an address where somebody answered over the next one, in ms: the handshake of a busy machine takes long. */
+export const ANSWERED_STAGGER_MS = 3_000
 /** The head start of all direct addresses over relayed ones, in ms. */
 export const RELAY_STAGGER_MS = 1_000
 /** The most peers that are dialled at the same time. */
@@ -180,6 +182,8 @@ export const MAX_PARALLEL_DIALS = 16
 export const MAX_NEW_DIALS_PER_MINUTE = 30
 /** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
 export const GREATER_ID_WAITS_MS = 1_500
+/** The longest time in ms that dials are taken to need: by so much what would double them begins later. */
+export const MAX_DIAL_TOOK_MS = 5_000
 /** The wait after the first failed dial of a peer, in ms; it doubles with each further one. */
 export const DIAL_BACKOFF_MIN_MS = 2_000
 /** The longest wait between two dials of a peer, in ms. */

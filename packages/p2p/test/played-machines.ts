@@ -36,6 +36,8 @@ export function playMachines(
   self: string,
   init: {
     readonly answer?: (dial: PlayedDial) => PlayedAnswer
+    /** How long a dial takes that connects or fails, in ms; default none. */
+    readonly tookMs?: (dial: PlayedDial) => number
     readonly surroundings?: Partial<Surroundings>
     /** By peer, where a demand or an upgrade looks; default what was found. */
     readonly usable?: (peer: string) => readonly PeerAddress[]
@@ -172,6 +174,6 @@ class PlayedMachines implements Played {
         ...(answer === 'fails' ? { error: 'no answer' } : {}),
       })
     }
-    this.#later.push({ at: this.#now, run })
+    this.#later.push({ at: this.#now + (this.#init?.tookMs?.(dial) ?? 0), run })
   }
 }

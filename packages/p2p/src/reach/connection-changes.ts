@@ -4,7 +4,14 @@ import { onDemandDone } from './demand.ts'
 import { abandonDial, change, closeConnection, type Draft } from './draft.ts'
 import { superfluousConnections } from './duplicates.ts'
 import { isAskedFor } from './asked-for.ts'
-import { isConnected, isDirect, openOf, type PeerConnection, type PeerInput } from './peer-state.ts'
+import {
+  isConnected,
+  isDirect,
+  openOf,
+  type PeerConnection,
+  type PeerInput,
+  type PeerState,
+} from './peer-state.ts'
 import { onSearchDone } from './search.ts'
 import { onFound } from './found.ts'
 import { failRelayed, planUpgrade } from './upgrade.ts'
@@ -35,6 +42,7 @@ function onOpened(draft: Draft): void {
 
 function onDirect(draft: Draft): void {
   abandonDial(draft, 'relay')
+  if (isKeptByPeer(draft.state)) abandonDial(draft, 'direct')
   const { relayed, retireAt } = draft.state
   const beside = openOf(draft.state).filter(({ direct }) => !direct)
   // the side that dialled the relayed one closes it; the other does where that side does not
@@ -46,6 +54,14 @@ function onDirect(draft: Draft): void {
   if (relayed === undefined) return
   change(draft, { relayed: undefined, rest: { until: Number.NEGATIVE_INFINITY, times: 0 } })
   draft.effects.push({ type: 'relayedOutcome', direct: true })
+}
+
+/** True when the peer dialled a connection that stays, whatever else stands beside it (`duplicates.ts`): one more would close. */
+function isKeptByPeer(state: PeerState): boolean {
+  return (
+    !state.dialsFirst &&
+    openOf(state).some(({ direct, outbound, dialsBack }) => direct && !outbound && !dialsBack)
+  )
 }
 
 function onRelayed(draft: Draft): void {

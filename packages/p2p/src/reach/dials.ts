@@ -8,7 +8,7 @@ import { relayOf } from '../addresses/relayed-address.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { UPGRADE_TIMEOUT_MS } from '../limits.ts'
 import type { PeerAddress, Route } from './peer-state.ts'
-import { raceDial } from './race-dial.ts'
+import { raceDial, type RaceDialInit } from './race-dial.ts'
 
 /** Each dial resolves when a connection stands, which the host's events told before. */
 export interface Dials {
@@ -35,6 +35,9 @@ export function toPeerAddress(address: Multiaddr): PeerAddress {
   return { text: address.toString(), relay: relayOf(address) }
 }
 
+/** What libp2p tells of a dial when the transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
+const HANDSHAKE_BEGINS = 'upgrader:encrypt-outbound-connection'
+
 class HostDials implements Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
@@ -58,7 +61,7 @@ class HostDials implements Dials {
 
   dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
-    const dialOne = (address: Multiaddr, signal: AbortSignal) => this.dialOne(address, signal)
+    const dialOne: RaceDialInit['dialOne'] = (...dial) => this.#dialAddress(...dial)
     return this.#run(peer, route, (signal) => raceDial(complete, { dialOne, clock: this.#clock, signal }))
   }
 
@@ -101,12 +104,19 @@ class HostDials implements Dials {
     return isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined
   }
 
-  async dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+    return this.#dialAddress(address, signal)
+  }
+
+  async #dialAddress(address: Multiaddr, signal: AbortSignal, onAnswer = () => {}): Promise<Connection> {
     if (this.#rules.isBlocked(address)) throw new Error('lies in a blocked range')
     const { connectionManager, transportManager } = this.#host.services.parts.components
     // names that stand for several addresses are resolved by libp2p's own dialler
     if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
-    return await transportManager.dial(address, { signal })
+    const onProgress = ({ type }: { readonly type: string }) => {
+      if (type === HANDSHAKE_BEGINS) onAnswer()
+    }
+    return await transportManager.dial(address, { signal, onProgress })
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type PeerState,
 } from './peer-state.ts'
 import { plan, type Surroundings, wantsSomething } from './plan.ts'
-import { afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
+import { afterDial, afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
 import { step } from './step.ts'
 import { wakeAt } from './wake-at.ts'
 
@@ -67,6 +67,7 @@ export class Machines {
     const { self, seed, onChange } = this.#init
     const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
     this.#keep(before, state)
+    this.#noteDial(before, input, now)
     for (const effect of effects) {
       if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
     }
@@ -119,6 +120,12 @@ export class Machines {
     }
     for (const state of this.#awake.values()) wake = Math.min(wake, wakeAt(state, now))
     return { effects, wakeAt: wake }
+  }
+
+  #noteDial(before: PeerState | undefined, input: PeerInput, now: number): void {
+    if (input.type !== 'dialled' || input.route !== 'direct' || input.error !== undefined) return
+    const dial = before?.dials.direct
+    if (dial?.attempt === input.attempt) this.#shares = afterDial(this.#shares, now - dial.since)
   }
 
   #keep(before: PeerState | undefined, state: PeerState): void {

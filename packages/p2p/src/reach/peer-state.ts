@@ -3,9 +3,9 @@
  * machine (`step.ts`) is pure; `plan.ts` shares what is scarce between all peers; `reach.ts` is the shell with the IO.
  *
  * The rules that the machine keeps, in the order in which a peer meets them:
- * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`), so that two that find each
- *    other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
- * 2. Dialled: addresses race with head starts (`dial-order.ts`), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
+ * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`, and as long as dials take on
+ *    machines that are busy), so that two that find each other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
+ * 2. Dialled: addresses race with head starts (`dial-order.ts`, longer where somebody answered), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
  *    at a time, configured ones first, then members; of peers only heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with.
  * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
  *    is never given up and tried at least once a minute; a member four times as often as one only heard of.

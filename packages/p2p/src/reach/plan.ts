@@ -143,10 +143,20 @@ class Planner {
     const { search, dials, rest, configured } = state
     if (search === undefined || isConnected(state)) return false
     if (search.relayFrom !== undefined) {
-      if (dials.relay !== undefined || search.relayFrom > this.#now) return false
+      const from = dials.direct === undefined ? search.relayFrom : this.#later(search.relayFrom)
+      if (dials.relay !== undefined || from > this.#now) return false
       return configured || rest.until <= this.#now
     }
-    return dials.direct === undefined && dials.relay === undefined && search.due <= this.#now
+    const waitsForPeer = !state.dialsFirst && !configured && search.triedAt === undefined
+    const due = waitsForPeer ? this.#later(search.due) : search.due
+    return dials.direct === undefined && dials.relay === undefined && due <= this.#now
+  }
+
+  /** Gives the dial that is under way, here or at the peer, as long as dials take now. */
+  #later(at: number): number {
+    const later = at + this.#shares.dialTookMs
+    this.#wake(later)
+    return later
   }
 
   #grantSearch(state: PeerState, speculative: { dialling: number }): boolean {

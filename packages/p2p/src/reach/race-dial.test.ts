@@ -2,7 +2,7 @@ import type { Connection } from '@libp2p/interface'
 import { createManualClock } from '@mesh/testkit'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
+import { ANSWERED_STAGGER_MS, DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
 import { raceDial } from './race-dial.ts'
 
 const RELAY = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
@@ -14,15 +14,20 @@ function build() {
   const clock = createManualClock()
   const since = clock.now()
   const dials: { address: string; at: number; signal: AbortSignal }[] = []
-  const pending = new Map<string, { resolve(connection: Connection): void; reject(error: Error): void }>()
+  const pending = new Map<
+    string,
+    { resolve(connection: Connection): void; reject(error: Error): void; onAnswer(): void }
+  >()
   const controller = new AbortController()
   const race = (addresses: readonly Multiaddr[]) =>
     raceDial(addresses, {
       clock,
       signal: controller.signal,
-      dialOne(address, signal) {
+      dialOne(address, signal, onAnswer) {
         dials.push({ address: address.toString(), at: clock.now() - since, signal })
-        return new Promise((resolve, reject) => pending.set(address.toString(), { resolve, reject }))
+        return new Promise((resolve, reject) =>
+          pending.set(address.toString(), { resolve, reject, onAnswer }),
+        )
       },
     })
   return { clock, dials, pending, controller, race }
@@ -38,6 +43,26 @@ test('addresses get a head start each, relayed ones wait longest', async () => {
   pending.get(WS.toString())?.resolve(CONNECTION)
   expect(await won).toBe(CONNECTION)
   expect(dials.map(({ signal }) => signal.aborted)).toEqual([true, false, true])
+  await clock.advance(1)
+  expect(clock.pending).toBe(0)
+})
+
+test('where somebody answered there is more time for the handshake', async () => {
+  const { clock, dials, pending, race } = build()
+  const won = race([TCP, WS, RELAYED])
+  await clock.advance(DIAL_STAGGER_MS - 10)
+  pending.get(TCP.toString())?.onAnswer()
+  await clock.advance(ANSWERED_STAGGER_MS - 10)
+  expect(dials).toHaveLength(1)
+  await clock.advance(10)
+  expect(dials.map(({ address }) => address)).toEqual([TCP, WS].map(String))
+  // one whose head start is over holds nobody up
+  pending.get(TCP.toString())?.onAnswer()
+  await clock.advance(RELAY_STAGGER_MS)
+  expect(dials).toHaveLength(3)
+  pending.get(RELAYED.toString())?.onAnswer()
+  pending.get(TCP.toString())?.resolve(CONNECTION)
+  expect(await won).toBe(CONNECTION)
   await clock.advance(1)
   expect(clock.pending).toBe(0)
 })

@@ -1,15 +1,18 @@
 /**
  * Dials one peer at several addresses: one after the other with a short head start each, so that an address that
- * swallows packets costs a quarter of a second and not its whole time limit. Relayed addresses come last.
+ * swallows packets costs a quarter of a second and not its whole time limit. One where somebody answered gets longer:
+ * where a machine is busy the handshake takes its time, and each address that is dialled beside it makes both ends
+ * busier. Relayed addresses come last.
  */
 import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { DIAL_TIMEOUT_MS } from '../limits.ts'
+import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from '../limits.ts'
 import { headStartMs, inDialOrder } from './dial-order.ts'
 
 export interface RaceDialInit {
-  readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+  /** `onAnswer` is to be called when somebody answered at the address, and the handshake begins. */
+  readonly dialOne: (address: Multiaddr, signal: AbortSignal, onAnswer: () => void) => Promise<Connection>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -45,7 +48,7 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
       const at = started++
       const [address, dial] = [ordered[at], dials[at]]
       if (address === undefined || dial === undefined) return
-      dialOne(address, dial.signal).then(
+      dialOne(address, dial.signal, () => onAnswer(at)).then(
         (connection) => end(() => resolve(connection), at),
         (error: unknown) => {
           errors.push(error)
@@ -56,6 +59,12 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
       const next = ordered[started]
       if (next === undefined) return
       cancelNext = clock.after(headStartMs(address, next), startNext)
+    }
+    function onAnswer(at: number): void {
+      // the head start of those before it is over
+      if (at !== started - 1 || started >= ordered.length) return
+      cancelNext?.()
+      cancelNext = clock.after(ANSWERED_STAGGER_MS, startNext)
     }
 
     if (signal.aborted) return onAbort()

@@ -1,8 +1,9 @@
 /**
- * The state that all peers share: the number of newcomers dialled lately, and the pace of speculative relayed
- * connections.
+ * The state that all peers share: the number of newcomers dialled lately, how long dials take, and the pace of
+ * speculative relayed connections.
  */
 import {
+  MAX_DIAL_TOOK_MS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_SPECULATIVE_RELAYED,
   SPECULATIVE_PACE_MAX_MS,
@@ -12,6 +13,8 @@ import {
 export interface Shares {
   /** When newcomers were dialled, oldest first, within the last minute. */
   readonly newcomers: readonly number[]
+  /** How long direct dials that succeeded took lately, in ms; long where a machine is busy. */
+  readonly dialTookMs: number
   /** Speculative relayed connections tried at a time. */
   readonly parallel: number
   /** Those in a row that did not become direct. */
@@ -22,6 +25,7 @@ export interface Shares {
 
 export const INITIAL_SHARES: Shares = {
   newcomers: [],
+  dialTookMs: 0,
   parallel: 1,
   failures: 0,
   pauseUntil: Number.NEGATIVE_INFINITY,
@@ -33,6 +37,12 @@ export function withoutOldNewcomers(shares: Shares, now: number): Shares {
 }
 
 export const mayDialNewcomer = ({ newcomers }: Shares) => newcomers.length < MAX_NEW_DIALS_PER_MINUTE
+
+/** A direct dial succeeded: a longer one counts at once, a shorter one little by little. */
+export function afterDial(shares: Shares, tookMs: number): Shares {
+  const dialTookMs = Math.max(tookMs, (3 * shares.dialTookMs + tookMs) / 4)
+  return { ...shares, dialTookMs: Math.min(MAX_DIAL_TOOK_MS, dialTookMs) }
+}
 
 /** A speculative relayed connection became direct, or did not in its time. */
 export function afterOutcome(shares: Shares, direct: boolean, now: number): Shares {

@@ -1,0 +1,67 @@
+/** Dials where this machine or its peers are busy, so that each takes seconds. */
+import { expect, test } from 'vitest'
+import { DIRECT, playMachines, RELAYED } from '../../test/played-machines.ts'
+import { GREATER_ID_WAITS_MS, MAX_DIAL_TOOK_MS, RELAY_STAGGER_MS, SPECULATIVE_SPREAD_MS } from '../limits.ts'
+
+const SLOW_MS = 4_000
+
+test('the greater id leaves the smaller one as long as dials take', () => {
+  const { dials, found, advance } = playMachines('m', { tookMs: () => SLOW_MS })
+  found('z')
+  advance(SLOW_MS + 10)
+  found('a')
+  advance(GREATER_ID_WAITS_MS + SLOW_MS - 100)
+  expect(dials.map(({ peer }) => peer)).toEqual(['z'])
+  advance(200)
+  expect(dials.map(({ peer }) => peer)).toEqual(['z', 'a'])
+})
+
+test('one dial that took very long, as over a bad line, holds others up for some seconds at most', () => {
+  const { dials, found, advance } = playMachines('m', {
+    tookMs: ({ peer }) => (peer === 'z' ? 9_000 : 0),
+  })
+  found('z')
+  advance(9_010)
+  found('a')
+  advance(GREATER_ID_WAITS_MS + MAX_DIAL_TOOK_MS)
+  expect(dials.map(({ peer }) => peer)).toEqual(['z', 'a'])
+  // quick ones count little by little
+  found('b')
+  advance(GREATER_ID_WAITS_MS + MAX_DIAL_TOOK_MS - 1_000)
+  expect(dials.at(-1)?.peer).toBe('b')
+})
+
+test('a relay leaves the direct dial as long as dials take, and comes at once when that fails', () => {
+  const { dials, found, advance } = playMachines('a', {
+    answer: ({ peer, route }) => (peer === 'down' && route === 'direct' ? 'fails' : 'connects'),
+    tookMs: ({ peer }) => (peer === 'down' ? 10 : SLOW_MS),
+  })
+  found('first')
+  advance(SLOW_MS + 10)
+  found('second', [DIRECT, RELAYED])
+  found('down', [DIRECT, RELAYED])
+  advance(RELAY_STAGGER_MS + SPECULATIVE_SPREAD_MS)
+  const routesTo = (peer: string) => dials.filter((dial) => dial.peer === peer).map(({ route }) => route)
+  expect(routesTo('down')).toEqual(['direct', 'relay'])
+  advance(60_000)
+  expect(routesTo('second')).toEqual(['direct'])
+})
+
+test('the greater id gives its dial up when the smaller one was quicker; the smaller one goes on', () => {
+  const given = (self: string, peer: string) => {
+    const played = playMachines(self, { answer: () => 'hangs' })
+    played.found(peer)
+    played.advance(GREATER_ID_WAITS_MS + 10)
+    expect(played.dials).toHaveLength(1)
+    return { ...played, abandoned: () => played.effects.some(({ effect }) => effect.type === 'abandon') }
+  }
+  const greater = given('m', 'a')
+  // AutoNAT closes its own connection
+  greater.connect('a', { outbound: false, dialsBack: true })
+  expect(greater.abandoned()).toBe(false)
+  greater.connect('a', { outbound: false })
+  expect(greater.abandoned()).toBe(true)
+  const smaller = given('m', 'z')
+  smaller.connect('z', { outbound: false })
+  expect(smaller.abandoned()).toBe(false)
+})
