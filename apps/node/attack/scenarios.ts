@@ -22,6 +22,7 @@ import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
+import { SLOW_SESSION_ATTACKS } from './scenarios/slow-sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 import { TRUST_ATTACKS } from './scenarios/trust.ts'
 import { VPN_ATTACKS } from './scenarios/vpn.ts'
@@ -45,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...FRAME_ATTACKS,
   ...INTERRUPTION_ATTACKS,
   ...SESSION_ATTACKS,
+  ...SLOW_SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
   ...CLAIM_ATTACKS,
   ...READER_ATTACKS,

@@ -130,7 +130,8 @@ const ORIGINS: Readonly<Record<string, Deed>> = {
 function serve(attack: Attack, deed: Deed, stream: Stream, isAwaited: (bytes: Uint8Array) => boolean): void {
   const { signal, tally } = attack
   const send = async (bytes: Uint8Array) => {
-    const isSent = await sendAll(stream, bytes, signal)
+    // what is thrown away at the other end is no attack
+    const isSent = stream.remoteReadStatus === 'readable' && (await sendAll(stream, bytes, signal))
     if (isSent) tally.count('KiB', bytes.length / 1024)
     return isSent
   }
