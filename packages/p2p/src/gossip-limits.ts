@@ -43,6 +43,11 @@ export const FLOOD_PUBLISH_PEERS = 8
  */
 export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
 /**
+ * The most peers on the topic with which that is so whatever the mesh is like: with fifty, each of which says several
+ * things as it starts, it would be most of what they send.
+ */
+export const FLOOD_PUBLISH_CHANGING_PEERS = 16
+/**
  * How long a legacy peer's first inbound gossip stream may outlive its second one before it counts as closed, in
  * ms.
  */
@@ -55,7 +60,7 @@ export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000]
 export const STREAM_REPLACE_MIN_MS = 1_000
 /** How soon after our GRAFT a PRUNE says that a legacy peer never takes us into its mesh, in ms. */
 export const PRUNED_AT_ONCE_MS = 3_000
-/** How long peers must not have changed before mesh peers that nobody picks any more are given up, in ms. */
+/** How long after peers changed mesh peers that nobody picks any more are given up, in ms. */
 export const MESH_TRIM_DELAY_MS = 5_000
 /** How long a mesh peer that was given up is not grafted again, in ms; gossipsub tells it in whole seconds. */
 export const MESH_PEER_BACKOFF_MS = 1_000
@@ -66,6 +71,8 @@ export const USEFUL_MESH_PEER_MIN_MS = 30_000
  * each time.
  */
 export const USEFUL_MESH_PEER_TRIALS = 4
+/** The most such peers of one topic at a time. */
+export const MAX_USEFUL_MESH_PEERS = 3
 /** The longest time that such a peer stays a mesh peer before it is tried again, in ms. */
 export const USEFUL_MESH_PEER_MAX_MS = 4 * 3_600_000
 /** The most peers on a topic with which each becomes a mesh peer at once. */

@@ -27,9 +27,9 @@ test('a mesh peer that proved useful stays for a while, longer each time that it
   const stays = () => {
     const from = now
     peers.useful('b', now)
-    expect(peers.hasUseful(now)).toBe(true)
+    expect(peers.countUseful(now)).toBe(1)
     while (!peers.giveUp('b', now)) now += 1000
-    expect(peers.hasUseful(now)).toBe(false)
+    expect(peers.countUseful(now)).toBe(0)
     return (now - from) / 1000
   }
   expect(Array.from({ length: 10 }, stays)).toEqual([30, 30, 30, 30, 120, 480, 1920, 7680, 14_400, 14_400])

@@ -15,8 +15,8 @@ export interface MeshPeers {
    * in a burst: so it stays a mesh peer for a while, longer each time that it turns out to be missed.
    */
   useful(peer: string, nowMs: number): void
-  /** True while some peer stays only because it was useful, and is to be asked about again. */
-  hasUseful(nowMs: number): boolean
+  /** How many peers stay because they were useful, and are to be asked about again. */
+  countUseful(nowMs: number): number
   /** This end picks the peer no more; gives true when the peer may be given up. */
   giveUp(peer: string, nowMs: number): boolean
   /** The peer does not take us into its mesh; it is not asked again. */
@@ -68,7 +68,7 @@ export function createMeshPeers(self: string): MeshPeers {
       const growth = 4 ** Math.max(0, ++pair.usefulTimes - USEFUL_MESH_PEER_TRIALS)
       pair.usefulUntil = nowMs + Math.min(USEFUL_MESH_PEER_MAX_MS, growth * USEFUL_MESH_PEER_MIN_MS)
     },
-    hasUseful: (nowMs) => [...ends.values()].some(({ usefulUntil }) => nowMs < usefulUntil),
+    countUseful: (nowMs) => [...ends.values()].filter(({ usefulUntil }) => nowMs < usefulUntil).length,
     giveUp(peer, nowMs) {
       const pair = of(peer)
       pair.mine = false

@@ -7,8 +7,10 @@
  *    everything over the relay once more, which in a star is most of what the hub sends
  * 2. every legacy peer is a mesh peer, since none of them grafts a bootstrap node (`legacy/direct-peers.ts`)
  * 3. a peer that had a message which came to us from no mesh peer becomes one for a while: it stands where the others
- *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send
- * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up
+ *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send;
+ *    and only a few do at a time, or where all are busy, and every message comes late, soon all would send all to all
+ * 4. a while after peers changed, mesh peers that neither end picks any more are given up, also where others come all
+ *    the time: where fifty machines start together each picks anew with each that comes, and would soon send all to all
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Connection, Libp2p } from '@libp2p/interface'
@@ -17,7 +19,9 @@ import { LegacyDirectPeers } from '../legacy/direct-peers.ts'
 import { isLegacyPeer } from '../legacy/legacy-peers.ts'
 import {
   FEW_PEERS,
+  FLOOD_PUBLISH_CHANGING_PEERS,
   FLOOD_PUBLISH_PEERS,
+  MAX_USEFUL_MESH_PEERS,
   MESH_FILL_DELAY_MS,
   MESH_PEER_BACKOFF_MS,
   MESH_TRIM_DELAY_MS,
@@ -100,6 +104,16 @@ export class GossipTopology {
     return peers.length <= FLOOD_PUBLISH_PEERS && this.#apart(peers).length === peers.length
   }
 
+  /**
+   * True when this node need not send to each peer directly though peers come and go: many are on the topic, and those
+   * of them that pass messages on are picked.
+   */
+  isMeshed(topic: string): boolean {
+    const { pubsub } = this.#components
+    const meshPeers = pubsub.mesh.get(topic)?.size ?? 0
+    return meshPeers >= FEW_PEERS && pubsub.getSubscribers(topic).length > FLOOD_PUBLISH_CHANGING_PEERS
+  }
+
   // picking mesh peers
 
   #fill(): void {
@@ -146,7 +160,8 @@ export class GossipTopology {
   #review(): void {
     const now = this.#components.clock.monotonic()
     // what is useful now is asked about the next time
-    if ([...this.#peersByTopic.values()].some((peers) => peers.hasUseful(now))) this.#reviewUseful.request()
+    if ([...this.#peersByTopic.values()].some((peers) => peers.countUseful(now) > 0))
+      this.#reviewUseful.request()
     this.#trim()
   }
 
@@ -239,7 +254,9 @@ export class GossipTopology {
       if (wanted.length === 0 || this.#isStopped) return wanted
       for (const { topicID } of ihave) {
         if (topicID === undefined || !pubsub.mesh.has(topicID)) continue
-        this.#peersOf(topicID).useful(peer, clock.monotonic())
+        const peers = this.#peersOf(topicID)
+        if (peers.countUseful(clock.monotonic()) >= MAX_USEFUL_MESH_PEERS) continue
+        peers.useful(peer, clock.monotonic())
         this.#graft(peer, topicID)
         this.#reviewUseful.request()
       }
@@ -251,7 +268,7 @@ export class GossipTopology {
 
   readonly #onChange = (): void => {
     this.#fillSoon.request()
-    this.#trimLater.restart()
+    this.#trimLater.request()
   }
 
   /** A relayed peer became direct, or the other way round; who comes and goes is told by its subscriptions. */
