@@ -2,10 +2,12 @@
  * A part of the attackers of a siege, in a process of their own that gives way to the nodes: on one machine a node that has to
  * wait for its attackers' own work would show how busy the machine is, and nothing of the node.
  *
- * Reads what to do as JSON from its input, attacks for that time, and writes as JSON what the attacks say of themselves.
+ * Reads what to do as a line of JSON from its input, makes ready what its attacks need and says so in a line, attacks once
+ * its input has ended, and writes as a line of JSON what the attacks say of themselves.
  */
+import { once } from 'node:events'
 import { setPriority } from 'node:os'
-import { text } from 'node:stream/consumers'
+import { createInterface } from 'node:readline'
 import type { Libp2p } from '@libp2p/interface'
 import { parseToken } from '@mesh/network'
 import { createPeer, overAndOver } from './attackers.ts'
@@ -13,7 +15,7 @@ import type { Attack, Scenario } from './scenario.ts'
 import { SIEGE_SCENARIOS } from './scenarios.ts'
 import { type Carried, Tally } from './tally.ts'
 import type { AttackTarget } from './targets.ts'
-import { pause } from './until-true.ts'
+import { pause, untilTrue } from './until-true.ts'
 
 export interface SiegeOrders {
   readonly token: string
@@ -42,8 +44,15 @@ const NICENESS = 5
 const MAX_PEERS = 1_000
 /** How long attacks may take to return after their time, in ms. */
 const RETURN_MS = 15_000
+/**
+ * How long the next attack waits for the one before to reach its node, in ms. When all begin at once on few processors,
+ * all fail at the deadlines of their handshakes, and the costliest never begin.
+ */
+const BEGIN_MS = 15_000
 
-async function besiege({ token, ms, nodes, part, parts }: SiegeOrders): Promise<readonly SiegeDeed[]> {
+/** @param begun resolves when the attacks may begin */
+async function besiege(orders: SiegeOrders, begun: Promise<unknown>): Promise<readonly SiegeDeed[]> {
+  const { token, ms, nodes, part, parts } = orders
   const time = new AbortController()
   // what an attack leaves under way ends with the time, and nobody waits for it
   process.on('unhandledRejection', (error) => {
@@ -58,9 +67,18 @@ async function besiege({ token, ms, nodes, part, parts }: SiegeOrders): Promise<
     const attack = createAttack({ target, token, signal: time.signal, peers, from })
     return [{ scenario, node, attack }]
   })
-  const attacks = own.map(({ scenario, attack }) => attackUntil(scenario, attack))
-  await pause(ms)
-  time.abort()
+  for (const { scenario, attack } of own)
+    await scenario.prepare?.(attack).catch((error: unknown) => attack.tally.missed(error, time.signal))
+  console.log('ready')
+  await begun
+  setTimeout(() => time.abort(), ms)
+  const attacks: Promise<void>[] = []
+  for (const { scenario, attack } of own) {
+    // each attack begins again when it ends before its time
+    attacks.push(overAndOver(attack, () => scenario.run(attack), 1_000))
+    await untilCarried(scenario, attack)
+  }
+  if (!time.signal.aborted) await once(time.signal, 'abort')
   await Promise.race([Promise.all(attacks), pause(RETURN_MS)])
   return own.map(({ scenario, node, attack: { tally } }) => ({
     name: scenario.name,
@@ -97,14 +115,16 @@ function createAttack({ target, token, signal, peers, from }: AttackInit): Attac
   }
 }
 
-/** Begins again when an attack ends before its time. */
-async function attackUntil(scenario: Scenario, attack: Attack): Promise<void> {
-  const { signal, tally } = attack
-  await scenario.prepare?.(attack).catch((error: unknown) => tally.missed(error, signal))
-  await overAndOver(attack, () => scenario.run(attack), 1_000)
+/** Resolves when the attack has done at its node what it is about, or has had its time for that. */
+async function untilCarried({ aim }: Scenario, { tally, signal }: Attack): Promise<void> {
+  if (aim === undefined) return
+  const isOver = async () => signal.aborted || tally.carried(aim) === 'carried out'
+  await untilTrue(BEGIN_MS, isOver).catch(() => {})
 }
 
 setPriority(NICENESS)
-const orders = JSON.parse(await text(process.stdin)) as SiegeOrders
-console.log(JSON.stringify(await besiege(orders)))
+const input = createInterface({ input: process.stdin })
+const begun = once(input, 'close')
+const [orders] = await once(input, 'line')
+console.log(JSON.stringify(await besiege(JSON.parse(orders) as SiegeOrders, begun)))
 process.exit()

@@ -4,6 +4,8 @@
  * of them, 4 afterwards nobody is lost, the ledgers are equal, and nothing has grown.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { makeToken } from '../test/harness.ts'
 import { residentMb } from './resident.ts'
@@ -68,13 +70,16 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
       part,
       parts: ATTACKERS,
     }))
-    const attackers = Promise.all(parts.map((orders) => startAttackers(orders, ending.signal)))
+    const attackers = parts.map((orders) => startAttackers(orders, ending.signal))
+    await Promise.all(attackers.map(({ ready }) => ready))
+    for (const { begin } of attackers) begin()
     const time = new AbortController()
     const watched = watchNodes(nodes, ms, time.signal)
     await pause(ms)
     time.abort()
     const seen = await watched
-    const deeds = await Promise.race([attackers, pause(ATTACKERS_END_MS).then(() => [])])
+    const all = Promise.all(attackers.map(({ deeds }) => deeds))
+    const deeds = await Promise.race([all, pause(ATTACKERS_END_MS).then(() => [])])
     return await judge(nodes, { ...init, ...seen, deeds: deeds.flat() })
   } finally {
     ending.abort()
@@ -87,20 +92,32 @@ function neededAt(node: number, nodes: number): readonly string[] {
   return SIEGE_SCENARIOS.flatMap(({ needs = [] }, at) => (at % nodes === node ? needs : []))
 }
 
-/** Resolves with what the attacks did; with nothing when their process failed. */
-async function startAttackers(orders: SiegeOrders, signal: AbortSignal): Promise<readonly SiegeDeed[]> {
+interface Attackers {
+  /** Resolves when they have what their attacks need. */
+  readonly ready: Promise<unknown>
+  begin(): void
+  /** What the attacks did; nothing when their process failed. */
+  readonly deeds: Promise<readonly SiegeDeed[]>
+}
+
+function startAttackers(orders: SiegeOrders, signal: AbortSignal): Attackers {
   const program = fileURLToPath(new URL('./siege-attackers.ts', import.meta.url))
-  const stdio = ['pipe', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, ['--conditions=mesh-source', program], { stdio: [...stdio] })
+  const child = spawn(process.execPath, ['--conditions=mesh-source', program], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   signal.addEventListener('abort', () => child.kill('SIGKILL'), { once: true })
-  let said = ''
-  child.stdout?.setEncoding('utf8').on('data', (part: string) => (said += part))
-  child.stdin?.end(JSON.stringify(orders))
-  await new Promise((resolve) => child.once('close', resolve))
-  try {
-    return JSON.parse(said) as readonly SiegeDeed[]
-  } catch {
-    return []
+  child.stdin.write(`${JSON.stringify(orders)}\n`)
+  const lines = createInterface({ input: child.stdout })
+  let said = '[]'
+  const ready = Promise.race([once(lines, 'line'), once(lines, 'close')])
+  const closed = once(
+    lines.on('line', (line) => (said = line)),
+    'close',
+  )
+  return {
+    ready,
+    begin: () => child.stdin.end(),
+    deeds: closed.then(() => (said.startsWith('[') ? (JSON.parse(said) as readonly SiegeDeed[]) : [])),
   }
 }
 

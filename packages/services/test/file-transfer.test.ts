@@ -18,6 +18,7 @@ import { systemClock } from '@mesh/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
 import { createDestinationLocks, type DestinationLocks } from '../src/files/destination-lock.ts'
+import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
 import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
@@ -71,6 +72,7 @@ async function transfer(options: TransferOptions = {}) {
     entries: new Uint8Array(0),
     destination,
     locks: options.locks ?? createDestinationLocks({ processId: process.pid }),
+    lists: createListRoom(),
     signal,
     onShare: () => {},
     onBytes: (byteCount, isMoved) => {

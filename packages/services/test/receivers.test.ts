@@ -7,6 +7,7 @@ import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
 import { createDestinationLocks } from '../src/files/destination-lock.ts'
+import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage } from '../src/files/file-message.ts'
 import { IDLE_RECEIVER_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
@@ -81,6 +82,7 @@ async function startSender() {
       entries: new Uint8Array(0),
       destination: join(folder, 'copy'),
       locks: createDestinationLocks({ processId: process.pid }),
+      lists: createListRoom(),
       signal: new AbortController().signal,
       onShare: () => {},
       onBytes: () => {},

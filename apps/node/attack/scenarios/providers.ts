@@ -16,6 +16,10 @@ import { userEntries } from './services.ts'
 const FILE = '/mesh/file/1'
 /** The most files of a share, and how long their paths are where all of them are as long as they may be together. */
 const [MOST_FILES, PATH_BYTES] = [200_000, 150]
+/** Files in one message of a list. */
+const PART_FILES = 250
+/** Members that offer the longest list there may be. */
+const LISTERS = 3
 const MB = 1024 * 1024
 const LARGE_BYTES = 1024 * MB
 /** How often what ended is asked for again, in ms. */
@@ -59,8 +63,8 @@ const KINDS: Readonly<Record<string, Serve>> = {
   busy: async (_stream, send) => forEver(Buffer.concat(Array.from({ length: 10_000 }, () => BUSY)), send),
   async manifest(_stream, send) {
     await send(offer('many', MOST_FILES))
-    for (let at = 0; at < MOST_FILES; at += 300) {
-      const names = Array.from({ length: 300 }, (_, n) => `${at + n}`.padStart(PATH_BYTES, 'X'))
+    for (let at = 0; at < MOST_FILES; at += PART_FILES) {
+      const names = Array.from({ length: PART_FILES }, (_, n) => `${at + n}`.padStart(PATH_BYTES, 'X'))
       if (!(await send(framed(Buffer.concat(names.map((name) => entry(name, 1))))))) return
     }
   },
@@ -121,8 +125,9 @@ export const PROVIDER_ATTACKS: readonly Scenario[] = [
   {
     name: 'false-shares',
     who: 'member',
-    does: `the node's owner fetches what ${Object.keys(KINDS).length} members offer, again when it ended: lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
-    boundedBy: 'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
+    does: `the node's owner fetches what ${Object.keys(KINDS).length + LISTERS - 1} members offer, again when it ended: ${LISTERS} lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
+    boundedBy:
+      'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, SHORT_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
     appliesToLegacy: false,
     aim: 'files fetched',
     isApart: true,
@@ -130,7 +135,8 @@ export const PROVIDER_ATTACKS: readonly Scenario[] = [
       const { target, signal } = attack
       const folder = mkdtempSync(join(tmpdir(), 'mesh-attack-fetched-'))
       try {
-        const kinds = Object.entries(KINDS)
+        const lists = Array.from({ length: LISTERS - 1 }, () => ['manifest', KINDS.manifest] as const)
+        const kinds = [...Object.entries(KINDS), ...lists]
         await together(kinds.length, (at) =>
           overAndOver(attack, async () => {
             const [kind = '', serve] = kinds[at] ?? []

@@ -3,6 +3,7 @@ import { toError } from '@mesh/core'
 import { checkServiceName } from '../services/service-name.ts'
 import { createDestinationLocks, type DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
+import { createListRoom } from './list-room.ts'
 import { MAX_DOWNLOADS } from './limits.ts'
 import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
 
@@ -41,7 +42,7 @@ export interface Downloads {
   stop(): Promise<void>
 }
 
-export type DownloadInit = Omit<ReceiveFileInit, 'locks'>
+export type DownloadInit = Omit<ReceiveFileInit, 'locks' | 'lists'>
 
 interface DownloadsInit {
   /** Number of this process, for the locks of destinations. */
@@ -63,6 +64,7 @@ export function createDownloads(init: DownloadsInit): Downloads {
 class NodeDownloads implements Downloads {
   readonly #fetch: DownloadsInit['fetch']
   readonly #locks: DestinationLocks
+  readonly #lists = createListRoom()
   /** The newest is last. */
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()
@@ -111,7 +113,7 @@ class NodeDownloads implements Downloads {
     }
     show({ type: 'waiting' })
     try {
-      const received = await this.#fetch({ ...init, locks: this.#locks, onState })
+      const received = await this.#fetch({ ...init, locks: this.#locks, lists: this.#lists, onState })
       show({ type: 'received', ...received })
       return received
     } catch (error) {

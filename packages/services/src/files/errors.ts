@@ -20,6 +20,8 @@ export type FilesErrorCode =
   | 'files.locked'
   /** The same file arrived with a wrong hash again and again. */
   | 'files.corrupt'
+  /** Other downloads have all the memory that lists of files may take; a later try finds room. */
+  | 'files.busy'
   /** The connection broke, or nothing came for a while; a later try goes on from there. */
   | 'files.broken_off'
   /** The file changed at the sender while it was sent; a later try begins with the new one. */
@@ -36,6 +38,7 @@ export function filesError(
 /** Faults after which another try can succeed without a person doing something. */
 const PASSING: ReadonlySet<string> = new Set<FilesErrorCode>([
   'files.broken_off',
+  'files.busy',
   'files.changed',
   'files.unknown_name',
 ])

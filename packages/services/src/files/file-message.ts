@@ -123,12 +123,12 @@ function decode(input: Reader): FileMessage | undefined {
       input.skipType(tag & 7)
       continue
     }
-    const body = input.bytes()
-    if (tag === DATA_TAG) return { type: 'data', bytes: body }
     if (tag === ENTRY_TAG) {
-      entries.push(decodeEntry(body))
+      entries.push(decodeEntry(input))
       continue
     }
+    const body = input.bytes()
+    if (tag === DATA_TAG) return { type: 'data', bytes: body }
     const message = decodeNested(tag >>> 3, body)
     if (message !== undefined) return message
   }
@@ -165,15 +165,22 @@ function encodeEntry({ path, isFolder, size, modifiedMs, isExecutable }: Manifes
   return fields([1, path], [2, isFolder], [3, size], [4, Math.max(0, modifiedMs)], [5, isExecutable])
 }
 
-function decodeEntry(body: Uint8Array): ManifestEntry {
-  const read = readFields(body)
-  return {
-    path: read.text(1),
-    isFolder: read.flag(2),
-    size: read.number(3),
-    modifiedMs: read.number(4),
-    isExecutable: read.flag(5),
+/** Reads one of many entries without anything between the bytes and what it makes of them. */
+function decodeEntry(input: Reader): ManifestEntry {
+  const end = input.uint32() + input.pos
+  let path = NO_BYTES
+  let [isFolder, isExecutable, size, modifiedMs] = [false, false, 0, 0]
+  while (input.pos < end) {
+    const tag = input.uint32()
+    if (tag === tagOf(1, LENGTH_DELIMITED)) path = input.bytes()
+    else if (tag === tagOf(2, 0)) isFolder = input.uint64Number() !== 0
+    else if (tag === tagOf(3, 0)) size = input.uint64Number()
+    else if (tag === tagOf(4, 0)) modifiedMs = input.uint64Number()
+    else if (tag === tagOf(5, 0)) isExecutable = input.uint64Number() !== 0
+    else input.skipType(tag & 7)
   }
+  if (input.pos !== end) throw new RangeError('an entry ends within a field')
+  return { path: utf8.decode(path), isFolder, size, modifiedMs, isExecutable }
 }
 
 function fields(

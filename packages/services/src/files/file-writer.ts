@@ -4,6 +4,7 @@
  */
 import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { GatheredPieces } from './gathered-pieces.ts'
 import { BLOCKS_PER_CALL, FILE_BLOCK_BYTES } from './limits.ts'
 
 const WRITE_BYTES = BLOCKS_PER_CALL * FILE_BLOCK_BYTES
@@ -12,8 +13,7 @@ export class FileWriter {
   readonly #file: FileHandle
   readonly #hash: Hash
   #at: number
-  #gathered: Uint8Array[] = []
-  #gatheredBytes = 0
+  readonly #gathered = new GatheredPieces()
   #writing: Promise<void> = Promise.resolve()
 
   /** @param hash of the first `offset` bytes, which the file holds */
@@ -25,15 +25,14 @@ export class FileWriter {
 
   /** Bytes of the file so far, those on their way included. */
   get size(): number {
-    return this.#at + this.#gatheredBytes
+    return this.#at + this.#gathered.byteLength
   }
 
-  /** Keeps the bytes until they are written. @returns a promise to wait for before more is added, if any */
+  /** Keeps the bytes until they are written, or copies them. @returns a promise to wait for before more is added, if any */
   add(bytes: Uint8Array): Promise<void> | undefined {
     this.#hash.update(bytes)
-    this.#gathered.push(bytes)
-    this.#gatheredBytes += bytes.byteLength
-    return this.#gatheredBytes < WRITE_BYTES ? undefined : this.#flush()
+    this.#gathered.add(bytes)
+    return this.#gathered.byteLength < WRITE_BYTES ? undefined : this.#flush()
   }
 
   /** Writes all that came. @returns SHA-256 of the whole file, 32 bytes */
@@ -45,12 +44,10 @@ export class FileWriter {
 
   async #flush(): Promise<void> {
     await this.#writing
-    const pieces = this.#gathered
-    if (pieces.length === 0) return
+    if (this.#gathered.byteLength === 0) return
     const at = this.#at
-    this.#at += this.#gatheredBytes
-    this.#gathered = []
-    this.#gatheredBytes = 0
+    this.#at += this.#gathered.byteLength
+    const pieces = this.#gathered.take()
     this.#writing = writeAll(this.#file, pieces, at)
     // told by the next flush
     this.#writing.catch(() => {})

@@ -3,6 +3,7 @@
  * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
 import { setImmediate } from 'node:timers/promises'
+import { FoldedPaths } from './folded-paths.ts'
 import {
   CHECKED_AT_A_TIME,
   MAX_MANIFEST_BYTES,
@@ -23,18 +24,33 @@ export interface ManifestEntry {
   readonly isExecutable: boolean
 }
 
+/** In the order in which they were added; an array is such. */
+export interface ManifestEntries extends Iterable<ManifestEntry> {
+  readonly length: number
+  at(index: number): ManifestEntry | undefined
+}
+
 export interface Manifest {
   /** The base name of what is shared. */
   readonly name: string
   /** False for a single file, which is the only entry then. */
   readonly isFolder: boolean
   /** Folders before what is inside them. */
-  readonly entries: readonly ManifestEntry[]
+  readonly entries: ManifestEntries
 }
 
 /** Bytes of all files together. */
 export function totalBytes({ entries }: Pick<Manifest, 'entries'>): number {
-  return entries.reduce((sum, { size }) => sum + size, 0)
+  let bytes = 0
+  for (const { size } of entries) bytes += size
+  return bytes
+}
+
+/** Files of a share, without its folders. */
+export function countFiles({ entries }: Pick<Manifest, 'entries'>): number {
+  let files = 0
+  for (const { isFolder } of entries) if (!isFolder) files++
+  return files
 }
 
 /** Names that Windows keeps for devices, whatever their ending. */
@@ -64,46 +80,64 @@ function checkPath(path: string): string | undefined {
   return undefined
 }
 
-/** Says what is wrong with a manifest that another member sent; undefined when it can be received. */
-export async function checkManifest({ name, isFolder, entries }: Manifest): Promise<string | undefined> {
-  const problem = checkName(name)
-  if (problem !== undefined) return problem
-  if (entries.length > MAX_MANIFEST_ENTRIES) return `more than ${MAX_MANIFEST_ENTRIES} files`
-  if (!isFolder && (entries.length !== 1 || entries[0]?.isFolder === true)) return 'a file that is no file'
-  const folders = new Set<string>([''])
-  const paths = new Set<string>()
-  let bytes = 0
-  let textBytes = 0
-  for (const [at, entry] of entries.entries()) {
+/** Says what is wrong with a manifest; undefined when it can be received. */
+export async function checkManifest(manifest: Manifest): Promise<string | undefined> {
+  const { entries } = manifest
+  const check = new ManifestCheck(manifest)
+  let checked = 0
+  for (const entry of entries) {
     // other work comes between
-    if (at % CHECKED_AT_A_TIME === CHECKED_AT_A_TIME - 1) await setImmediate()
-    const wrong = checkEntry(entry, { isFolder, folders, paths })
-    if (wrong !== undefined) return wrong
-    bytes += entry.size
-    textBytes += Buffer.byteLength(entry.path)
-    if (bytes > Number.MAX_SAFE_INTEGER) return 'more bytes than can be counted'
-    if (textBytes > MAX_MANIFEST_BYTES) return `paths of more than ${MAX_MANIFEST_BYTES} bytes`
+    if (++checked % CHECKED_AT_A_TIME === 0) await setImmediate()
+    const problem = check.add(entry)
+    if (problem !== undefined) return problem
   }
-  return undefined
+  return check.end()
 }
 
-interface Seen {
-  readonly isFolder: boolean
-  readonly folders: Set<string>
-  readonly paths: Set<string>
-}
+/** Looks at a manifest entry by entry, so that the first one that is wrong ends it. */
+export class ManifestCheck {
+  readonly #isFolder: boolean
+  readonly #nameProblem: string | undefined
+  readonly #folders = new Set<string>([''])
+  readonly #paths = new FoldedPaths()
+  #entryCount = 0
+  #bytes = 0
+  #textBytes = 0
 
-function checkEntry({ path, isFolder, size, modifiedMs }: ManifestEntry, seen: Seen): string | undefined {
-  const wrong = checkPath(path)
-  if (wrong !== undefined) return wrong
-  if (!Number.isSafeInteger(size) || size < 0 || (isFolder && size > 0)) return 'a size that is none'
-  if (!Number.isSafeInteger(modifiedMs)) return 'a time that is none'
-  // file systems that know no case would write one over the other
-  const folded = path.normalize('NFC').toLowerCase()
-  if (seen.paths.has(folded)) return 'two files of one name'
-  seen.paths.add(folded)
-  const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-  if (!seen.folders.has(parent)) return 'a file outside the folders of the share'
-  if (isFolder) seen.folders.add(path)
-  return undefined
+  constructor({ name, isFolder }: Pick<Manifest, 'name' | 'isFolder'>) {
+    this.#isFolder = isFolder
+    this.#nameProblem = checkName(name)
+  }
+
+  /** Says what is wrong with the next entry, or with all so far. */
+  add(entry: ManifestEntry): string | undefined {
+    const wrong = this.#nameProblem ?? this.#checkEntry(entry)
+    if (wrong !== undefined) return wrong
+    this.#entryCount++
+    this.#bytes += entry.size
+    this.#textBytes += Buffer.byteLength(entry.path)
+    if (this.#entryCount > MAX_MANIFEST_ENTRIES) return `more than ${MAX_MANIFEST_ENTRIES} files`
+    if (this.#bytes > Number.MAX_SAFE_INTEGER) return 'more bytes than can be counted'
+    if (this.#textBytes > MAX_MANIFEST_BYTES) return `paths of more than ${MAX_MANIFEST_BYTES} bytes`
+    return undefined
+  }
+
+  /** Says what is wrong once all entries were added. */
+  end(): string | undefined {
+    if (!this.#isFolder && this.#entryCount !== 1) return 'a file that is no file'
+    return this.#nameProblem
+  }
+
+  #checkEntry({ path, isFolder, size, modifiedMs }: ManifestEntry): string | undefined {
+    const wrong = checkPath(path)
+    if (wrong !== undefined) return wrong
+    if (!this.#isFolder && (isFolder || this.#entryCount > 0)) return 'a file that is no file'
+    if (!Number.isSafeInteger(size) || size < 0 || (isFolder && size > 0)) return 'a size that is none'
+    if (!Number.isSafeInteger(modifiedMs)) return 'a time that is none'
+    if (!this.#paths.add(path)) return 'two files of one name'
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    if (!this.#folders.has(parent)) return 'a file outside the folders of the share'
+    if (isFolder) this.#folders.add(path)
+    return undefined
+  }
 }

@@ -15,8 +15,9 @@ import {
   RETRY_MAX_MS,
   RETRY_MIN_MS,
 } from './limits.ts'
+import type { ListRoom } from './list-room.ts'
 import { receiveRawFile } from './legacy/receive-raw-file.ts'
-import { totalBytes } from './manifest.ts'
+import { countFiles, totalBytes } from './manifest.ts'
 import type { FilesComponents } from './ports.ts'
 import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
 import { receiveShare } from './receive-session.ts'
@@ -29,6 +30,8 @@ export interface ReceiveFileInit {
   readonly destination: string
   /** Those of this process: two transfers never write to one place. */
   readonly locks: DestinationLocks
+  /** Room of this process for the lists of what comes. */
+  readonly lists: ListRoom
   readonly signal: AbortSignal
   readonly onState?: (state: ReceiveState) => void
 }
@@ -135,7 +138,7 @@ async function tryOnce(
 
 async function tryOwn(
   provider: PeerId,
-  { name, destination, locks, signal, onState = () => {} }: ReceiveFileInit,
+  { name, destination, locks, lists, signal, onState = () => {} }: ReceiveFileInit,
   { network, user, clock, onMoved }: TryComponents,
 ): Promise<ReceivedFile> {
   const options = { maxMessageBytes: MAX_FILE_MESSAGE_BYTES, bulk: true, signal }
@@ -156,10 +159,11 @@ async function tryOwn(
       entries: user.entries(),
       destination,
       locks,
+      lists,
       signal,
       onShare(manifest, presentBytes) {
         meter.totalBytes = totalBytes(manifest)
-        fileCount = manifest.entries.filter(({ isFolder }) => !isFolder).length
+        fileCount = countFiles(manifest)
         meter.add(presentBytes, false)
       },
       onBytes(byteCount, isMoved) {

@@ -1,25 +1,63 @@
 import { expect, test } from 'vitest'
 import type { Conversation } from './conversation.ts'
 import type { FileMessage } from './file-message.ts'
-import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES } from './limits.ts'
+import { PACKED_ENTRY_BYTES, MAX_LIST_BYTES, MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES } from './limits.ts'
+import { createListRoom } from './list-room.ts'
+import type { ManifestEntry } from './manifest.ts'
 import { receiveManifest } from './receive-manifest.ts'
 
-test('a list whose paths are longer than may be is refused as soon as they are, whatever their characters', async () => {
-  const path = 'é'.repeat(2_000)
-  const part: FileMessage = {
-    type: 'entries',
-    entries: Array.from({ length: 10 }, () => ({
-      path,
-      isFolder: false,
-      size: 1,
-      modifiedMs: 0,
-      isExecutable: false,
-    })),
+const LONG = 'é'.repeat(120)
+const [PATH_BYTES, PART] = [247, 1_000]
+
+const fileAt = (at: number): ManifestEntry => ({
+  path: `${LONG}${String(at).padStart(7, '0')}`,
+  isFolder: false,
+  size: 1,
+  modifiedMs: 0,
+  isExecutable: false,
+})
+
+/** A sender of as many files as it is asked for, and how many it has sent. */
+function createSender(entryCount: number, entryAt = fileAt) {
+  let parts = -1
+  const next = async (): Promise<FileMessage> => {
+    const first = parts++ * PART
+    if (first < 0) return { type: 'offer', name: 'long', isFolder: true, entryCount }
+    return { type: 'entries', entries: Array.from({ length: PART }, (_, at) => entryAt(first + at)) }
   }
-  let parts = 0
-  const next = async (): Promise<FileMessage> =>
-    parts++ === 0 ? { type: 'offer', name: 'long', isFolder: true, entryCount: MAX_MANIFEST_ENTRIES } : part
-  const conversation = { next } as unknown as Conversation
-  await expect(receiveManifest(conversation)).rejects.toThrow('longer than announced')
-  expect(parts * 10 * Buffer.byteLength(path)).toBeLessThan(MAX_MANIFEST_BYTES * 1.1)
+  return { conversation: { next } as unknown as Conversation, sent: () => parts * PART }
+}
+
+test('a list whose paths are longer than may be is refused as soon as they are, whatever their characters', async () => {
+  const { conversation, sent } = createSender(MAX_MANIFEST_ENTRIES)
+  const list = receiveManifest(conversation, createListRoom().share())
+  await expect(list).rejects.toThrow('paths of more than')
+  expect(sent() * PATH_BYTES).toBeLessThan(MAX_MANIFEST_BYTES * 1.1)
+})
+
+test('the first file that cannot be stored ends a list, and so does one more than announced', async () => {
+  const same = createSender(MAX_MANIFEST_ENTRIES, () => fileAt(1))
+  await expect(receiveManifest(same.conversation, createListRoom().share())).rejects.toThrow('of one name')
+  expect(same.sent()).toBe(PART)
+  const longer = createSender(PART + 1)
+  const list = receiveManifest(longer.conversation, createListRoom().share())
+  await expect(list).rejects.toThrow('longer than announced')
+})
+
+test('all lists share their room, and one finds it again when the others have ended', async () => {
+  const room = createListRoom()
+  const other = room.share()
+  for (let left = MAX_LIST_BYTES; left > 50 * PACKED_ENTRY_BYTES; left -= PACKED_ENTRY_BYTES * 2)
+    other.take(PACKED_ENTRY_BYTES)
+  const own = room.share()
+  const refused = receiveManifest(createSender(PART).conversation, own)
+  await expect(refused).rejects.toMatchObject({ code: 'files.busy' })
+  own.release()
+  other.release()
+  const list = await receiveManifest(createSender(PART).conversation, own)
+  expect(list.entries).toHaveLength(PART)
+})
+
+test('a list as long as may be has room where there is no other', () => {
+  expect(MAX_MANIFEST_ENTRIES * PACKED_ENTRY_BYTES + MAX_MANIFEST_BYTES).toBeLessThanOrEqual(MAX_LIST_BYTES)
 })

@@ -15,6 +15,7 @@ import { FileWriter } from './file-writer.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
 import { MAX_FINISHING, MAX_HASH_FAILURES, MAX_WANTED_AHEAD } from './limits.ts'
 import type { Manifest, ManifestEntry } from './manifest.ts'
+import type { ListRoom, ListShare } from './list-room.ts'
 import { receiveManifest } from './receive-manifest.ts'
 import { refusalError } from './refusal.ts'
 import { openStaging, requireSpace, resolveDestination, type Staging } from './staging.ts'
@@ -27,6 +28,7 @@ export interface ReceiveSessionInit {
   /** The destination as the person gave it: a path to write to, or a folder to write into. */
   readonly destination: string
   readonly locks: DestinationLocks
+  readonly lists: ListRoom
   readonly signal: AbortSignal
   /** The manifest came: what is whole already counts as `presentBytes`. */
   readonly onShare: (manifest: Manifest, presentBytes: number) => void
@@ -36,9 +38,18 @@ export interface ReceiveSessionInit {
 
 /** Resolves with the absolute path where the share stands. @throws MeshError `files.*`; the signal's reason */
 export async function receiveShare(init: ReceiveSessionInit): Promise<string> {
+  const room = init.lists.share()
+  try {
+    return await receiveListed(init, room)
+  } finally {
+    room.release()
+  }
+}
+
+async function receiveListed(init: ReceiveSessionInit, room: ListShare): Promise<string> {
   const { conversation, name, entries, locks } = init
   await conversation.send({ type: 'request', name, entries })
-  const manifest = await receiveManifest(conversation)
+  const manifest = await receiveManifest(conversation, room)
   const destination = await resolveDestination(init.destination, manifest.name)
   const staging = await openStaging(manifest, { destination, locks })
   try {
@@ -106,7 +117,8 @@ class ShareReceiver {
   async #findMissing(): Promise<void> {
     let present = 0
     const missing: number[] = []
-    for (const [index, entry] of this.#manifest.entries.entries()) {
+    for (let index = 0; index < this.#manifest.entries.length; index++) {
+      const entry = this.#entry(index)
       if (entry.isFolder) continue
       if (await this.#staging.isWhole(entry)) present += entry.size
       else missing.push(index)
@@ -240,7 +252,7 @@ class ShareReceiver {
   }
 
   #entry(index: number): ManifestEntry {
-    const entry = this.#manifest.entries[index]
+    const entry = this.#manifest.entries.at(index)
     if (entry === undefined) throw new RangeError(`no entry ${index}`)
     return entry
   }

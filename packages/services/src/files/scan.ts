@@ -3,10 +3,12 @@ import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promise
 import { constants, type Stats } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { filesError } from './errors.ts'
+import { FoldedPaths } from './folded-paths.ts'
 import { MAX_MANIFEST_ENTRIES, STATS_AT_A_TIME } from './limits.ts'
 import { checkManifest, checkName, type Manifest, type ManifestEntry } from './manifest.ts'
 
 export interface Scan extends Manifest {
+  readonly entries: readonly ManifestEntry[]
   /** The real path of the file or folder. */
   readonly root: string
   /** Number of links, special files, and names that other systems cannot have. */
@@ -43,21 +45,18 @@ async function scanFolder(
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<Scan> {
   const entries: ManifestEntry[] = []
-  /** The paths so far, in the form that names share which file systems without case hold for one. */
-  const folded = new Set<string>()
+  const taken = new FoldedPaths()
   let leftOut = 0
   const folders = ['']
   // grows on the way
   for (const folder of folders) {
     signal.throwIfAborted()
     for (const { path, wrong, stats } of await readChildren(root, folder)) {
-      const key = path.normalize('NFC').toLowerCase()
-      const isTaken = wrong === undefined && !folded.has(key)
-      if (!isTaken || stats === undefined || !(stats.isDirectory() || stats.isFile())) {
+      const isShared = wrong === undefined && (stats?.isDirectory() === true || stats?.isFile() === true)
+      if (!isShared || !taken.add(path)) {
         leftOut++
         continue
       }
-      folded.add(key)
       entries.push(entryOf(path, stats))
       if (stats.isDirectory()) folders.push(path)
     }

@@ -169,8 +169,12 @@ export async function requireFree(
 /** Leaves what belongs to the share, makes its folders, and takes the rest away. */
 async function prepareTree(tree: string, manifest: Manifest): Promise<void> {
   await makeFolder(tree)
-  const kinds = new Map(manifest.entries.map((entry) => [entry.path, entry.isFolder]))
-  await prune(tree, '', kinds)
+  const left = await readdir(tree)
+  if (left.length > 0) {
+    const kinds = new Map<string, boolean>()
+    for (const { path, isFolder } of manifest.entries) kinds.set(path, isFolder)
+    await prune(tree, '', kinds)
+  }
   for (const { path, isFolder } of manifest.entries) {
     if (isFolder) await makeFolder(join(tree, path.replaceAll('/', sep)))
   }

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import type { Clock, PeerId } from '@mesh/core'
 import { filesError } from '../errors.ts'
+import { GatheredPieces } from '../gathered-pieces.ts'
 import { FILE_IDLE_MS, RAW_WRITE_BYTES } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
 import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
@@ -59,8 +60,7 @@ function copyToEnd(
   { clock, signal, onBytes }: RawFileInit,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    let gathered: Uint8Array[] = []
-    let waiting = 0
+    const gathered = new GatheredPieces()
     let writing: Promise<void> = Promise.resolve()
     let cancelIdle = () => {}
     const fail = (error: unknown) => {
@@ -76,13 +76,11 @@ function copyToEnd(
       )
     }
     const write = () => {
-      const pieces = gathered
-      const byteCount = waiting
-      gathered = []
-      waiting = 0
+      const { byteLength } = gathered
+      const pieces = gathered.take()
       stream.pause()
       writing = writing.then(async () => {
-        await file.appendFile(Buffer.concat(pieces, byteCount))
+        await file.appendFile(Buffer.concat(pieces, byteLength))
         stream.resume()
       })
       writing.catch(fail)
@@ -104,9 +102,8 @@ function copyToEnd(
     stream.onBytes((bytes) => {
       watch()
       onBytes(bytes.byteLength)
-      gathered.push(bytes)
-      waiting += bytes.byteLength
-      if (waiting >= RAW_WRITE_BYTES) write()
+      gathered.add(bytes)
+      if (gathered.byteLength >= RAW_WRITE_BYTES) write()
     })
     watch()
   })
