@@ -60,7 +60,7 @@ export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000]
 export const STREAM_REPLACE_MIN_MS = 1_000
 /** How soon after our GRAFT a PRUNE says that a legacy peer never takes us into its mesh, in ms. */
 export const PRUNED_AT_ONCE_MS = 3_000
-/** How long after peers changed mesh peers that nobody picks any more are given up, in ms. */
+/** How long peers must not have changed before mesh peers that nobody picks any more are given up, in ms. */
 export const MESH_TRIM_DELAY_MS = 5_000
 /** How long a mesh peer that was given up is not grafted again, in ms; gossipsub tells it in whole seconds. */
 export const MESH_PEER_BACKOFF_MS = 1_000

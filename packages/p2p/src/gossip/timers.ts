@@ -48,6 +48,12 @@ export class DelayedCall {
     })
   }
 
+  /** Asks for the call anew, so that its time begins again. */
+  restart(): void {
+    this.stop()
+    this.request()
+  }
+
   stop(): void {
     this.#cancel?.()
     this.#cancel = undefined

@@ -9,8 +9,9 @@
  * 3. a peer that had a message which came to us from no mesh peer becomes one for a while: it stands where the others
  *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send;
  *    and only a few do at a time, or where all are busy, and every message comes late, soon all would send all to all
- * 4. a while after peers changed, mesh peers that neither end picks any more are given up, also where others come all
- *    the time: where fifty machines start together each picks anew with each that comes, and would soon send all to all
+ * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up. Those that only
+ *    this end picked are so a while after any change: where fifty machines start together each picks anew with each that
+ *    comes, and would soon send all to all
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Connection, Libp2p } from '@libp2p/interface'
@@ -51,6 +52,7 @@ export class GossipTopology {
   readonly #peersByTopic = new Map<string, MeshPeers>()
   readonly #fillSoon: DelayedCall
   readonly #fillAfterBackoff: DelayedCall
+  readonly #trimOwn: DelayedCall
   readonly #trimLater: DelayedCall
   readonly #reviewUseful: DelayedCall
   #stopSpoken = () => {}
@@ -64,7 +66,8 @@ export class GossipTopology {
     this.#fillSoon = new DelayedCall(clock, MESH_FILL_DELAY_MS, () => this.#fill())
     const afterBackoffMs = MESH_PEER_BACKOFF_MS + MESH_FILL_DELAY_MS
     this.#fillAfterBackoff = new DelayedCall(clock, afterBackoffMs, () => this.#fill())
-    this.#trimLater = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim())
+    this.#trimOwn = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim(false))
+    this.#trimLater = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim(true))
     this.#reviewUseful = new DelayedCall(clock, USEFUL_MESH_PEER_MIN_MS, () => this.#review())
   }
 
@@ -93,9 +96,8 @@ export class GossipTopology {
     pubsub.removeEventListener('subscription-change', this.#onChange)
     libp2p.removeEventListener('connection:open', this.#onConnection)
     libp2p.removeEventListener('connection:close', this.#onConnection)
-    for (const call of [this.#fillSoon, this.#fillAfterBackoff, this.#trimLater, this.#reviewUseful]) {
-      call.stop()
-    }
+    const calls = [this.#fillSoon, this.#fillAfterBackoff, this.#trimOwn, this.#trimLater, this.#reviewUseful]
+    for (const call of calls) call.stop()
   }
 
   /** True when so few are on the topic that each may be sent to directly, and none of them over a relay on the topic. */
@@ -140,7 +142,8 @@ export class GossipTopology {
     pubsub.sendGraft(peer, [topic])
   }
 
-  #trim(): void {
+  /** @param mayTry also peers that may still want this end */
+  #trim(mayTry: boolean): void {
     const { pubsub, clock } = this.#components
     for (const topic of pubsub.getTopics()) {
       const mesh = pubsub.mesh.get(topic)
@@ -148,7 +151,7 @@ export class GossipTopology {
       const picked = new Set(this.#pick(topic))
       for (const peer of this.#alike(topic)) {
         if (picked.has(peer) || !mesh.has(peer)) continue
-        if (!this.#peersOf(topic).giveUp(peer, clock.monotonic())) continue
+        if (!this.#peersOf(topic).giveUp(peer, clock.monotonic(), mayTry)) continue
         mesh.delete(peer)
         pubsub.sendPrune(peer, topic).catch((error: unknown) => {
           this.#log.debug('a mesh peer was not told that it is given up', { peer, error: String(error) })
@@ -162,7 +165,7 @@ export class GossipTopology {
     // what is useful now is asked about the next time
     if ([...this.#peersByTopic.values()].some((peers) => peers.countUseful(now) > 0))
       this.#reviewUseful.request()
-    this.#trim()
+    this.#trim(true)
   }
 
   #pick(topic: string): readonly string[] {
@@ -268,7 +271,8 @@ export class GossipTopology {
 
   readonly #onChange = (): void => {
     this.#fillSoon.request()
-    this.#trimLater.request()
+    this.#trimOwn.request()
+    this.#trimLater.restart()
   }
 
   /** A relayed peer became direct, or the other way round; who comes and goes is told by its subscriptions. */
