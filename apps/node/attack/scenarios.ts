@@ -3,6 +3,7 @@ import type { Scenario } from './scenario.ts'
 import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { BULK_ATTACKS } from './scenarios/bulk.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
+import { CLIENT_ATTACKS } from './scenarios/clients.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
 import { FILE_ATTACKS } from './scenarios/files.ts'
@@ -59,6 +60,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...FILE_ATTACKS,
   ...CHANNEL_MESSAGE_ATTACKS,
   ...PROVIDER_ATTACKS,
+  ...CLIENT_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,
