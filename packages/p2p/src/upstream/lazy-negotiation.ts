@@ -36,14 +36,17 @@ export function beginLazily(stream: YamuxStream, protocol: string | undefined): 
   // before the stream's own buffer: it must be read while the stream is paused, too
   const onData = stream.onData.bind(stream)
   const answer = new Uint8ArrayList()
+  let isAnswered = false
+  // stays in place: what bounds the stream's bytes may stand before it by the time of the answer
   stream.onData = (bytes) => {
+    if (isAnswered) return onData(bytes)
     answer.append(bytes)
     const length = Math.min(answer.byteLength, negotiation.byteLength)
     if (!equal(answer.subarray(0, length), negotiation.subarray(0, length))) {
       return stream.abort(new UnsupportedProtocolError(`the peer does not speak ${protocol}`))
     }
     if (length < negotiation.byteLength) return
-    stream.onData = onData
+    isAnswered = true
     onData(answer.sublist(length))
   }
 }

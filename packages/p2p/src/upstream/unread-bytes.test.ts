@@ -125,3 +125,29 @@ test('nor does a part of a Buffer, as which it comes where the native cipher dec
   kept?.resume()
   expect(blocks).toEqual([2 * KIB])
 })
+
+test('what waits on a stream that this end opened, and whose protocol came with the first bytes, is bounded, too', async () => {
+  const unread = new SharedBytes(256 * KIB, systemClock)
+  const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
+  const build = muxer(systemClock)
+  const [far, near] = [build().createStreamMuxer(inbound), build().createStreamMuxer(outbound)]
+  onTestFinished(() => {
+    for (const end of [far, near]) end.abort(new Error('the test is over'))
+  })
+  boundUnread({ muxer: near, remotePeer: 'far', remoteAddr: ADDRESS } as unknown as Connection, unread)
+  far.addEventListener('stream', ({ detail }) => {
+    detail.addEventListener('message', ({ data }) => {
+      // the protocol's name is its answer, too
+      detail.send(data)
+      detail.send(new Uint8Array(100 * KIB))
+    })
+  })
+  const stream = await near.createStream({ protocol: '/lazy/1', negotiateFully: false } as never)
+  stream.pause()
+  stream.send(new Uint8Array(0))
+  await eventually(() => expect(unread.bytes).toBe(100 * KIB))
+  giveTo(stream, new Uint8Array(200 * KIB))
+  expect(stream.status).toBe('aborted')
+})
+
+const ADDRESS = multiaddr('/ip4/192.0.2.1/tcp/1')
