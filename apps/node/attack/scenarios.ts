@@ -3,6 +3,7 @@ import type { Scenario } from './scenario.ts'
 import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { BULK_ATTACKS } from './scenarios/bulk.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
+import { CLIENT_ATTACKS } from './scenarios/clients.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
 import { FILE_ATTACKS } from './scenarios/files.ts'
@@ -21,6 +22,7 @@ import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
+import { SLOW_SESSION_ATTACKS } from './scenarios/slow-sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 import { TRUST_ATTACKS } from './scenarios/trust.ts'
 import { VPN_ATTACKS } from './scenarios/vpn.ts'
@@ -44,6 +46,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...FRAME_ATTACKS,
   ...INTERRUPTION_ATTACKS,
   ...SESSION_ATTACKS,
+  ...SLOW_SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
   ...CLAIM_ATTACKS,
   ...READER_ATTACKS,
@@ -59,6 +62,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...FILE_ATTACKS,
   ...CHANNEL_MESSAGE_ATTACKS,
   ...PROVIDER_ATTACKS,
+  ...CLIENT_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...TRUST_ATTACKS,

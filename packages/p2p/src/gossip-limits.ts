@@ -43,6 +43,11 @@ export const FLOOD_PUBLISH_PEERS = 8
  */
 export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
 /**
+ * The most peers on the topic with which that is so whatever the mesh is like: with fifty, each of which says several
+ * things as it starts, it would be most of what they send.
+ */
+export const FLOOD_PUBLISH_CHANGING_PEERS = 16
+/**
  * How long a legacy peer's first inbound gossip stream may outlive its second one before it counts as closed, in
  * ms.
  */
@@ -66,6 +71,8 @@ export const USEFUL_MESH_PEER_MIN_MS = 30_000
  * each time.
  */
 export const USEFUL_MESH_PEER_TRIALS = 4
+/** The most such peers of one topic at a time. */
+export const MAX_USEFUL_MESH_PEERS = 3
 /** The longest time that such a peer stays a mesh peer before it is tried again, in ms. */
 export const USEFUL_MESH_PEER_MAX_MS = 4 * 3_600_000
 /** The most peers on a topic with which each becomes a mesh peer at once. */

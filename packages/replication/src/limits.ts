@@ -70,7 +70,9 @@ export const MAX_PENDING_PARTS = 65_536
 /** Sessions that this node opens at a time; those that are slow hold nobody up, and do not count. */
 export const MAX_OWN_SESSIONS = 4
 /** How long a remote may keep a session waiting in all, in ms, before the session is slow. */
-export const SLOW_SESSION_MS = 1_000
+export const SLOW_SESSION_MS = 500
+/** How long a remote may keep a session waiting for each entry that it brings, in ms. */
+export const ENTRY_WAIT_MS = 10
 /** Slow sessions of this node's own that may go on at a time; of more the one that has been slow for longest makes way. */
 export const MAX_SLOW_OWN_SESSIONS = 48
 /** How long a remote may keep a session waiting in all, in ms, before the session makes way for others. */

@@ -145,6 +145,8 @@ export const MAX_HTTP_HEAD_BYTES = 64 * 1024
 export const EGRESS_AWAITED_MS = 10_000
 /** How many interim answers (1xx) one request may have: a server sends one or two, and nothing slows it down. */
 export const MAX_INTERIM_ANSWERS = 16
+/** The number of bytes from which on a piece of a body is passed on by itself; smaller ones go on with those that follow. */
+export const LARGE_PIECE_BYTES = 4 * 1024
 /** How long an egress node that could not be reached is asked after the others, in ms. */
 export const FAILED_EGRESS_MS = 30_000
 /** How many egress nodes are tried for one request. */

@@ -1,10 +1,10 @@
 /** The proxy and egress between members in one process: real sockets and ledgers, streams in memory. */
-import { createServer, get } from 'node:http'
+import { createServer, get, type IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { parseCidr, systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createEgress, createProxy, type Proxy } from '../src/index.ts'
 import { EGRESS_AWAITED_MS, LOCAL_WAIT_MS, MAX_INTERIM_ANSWERS } from '../src/limits.ts'
 import { createLegacyStreams } from '../src/legacy/open-legacy-stream.ts'
@@ -173,6 +173,26 @@ describe('requests through a tunnel that is kept', () => {
     expect(got).toMatch(
       /^HTTP\/1.1 103 Early Hints\r\nLink: <\/style.css>; rel=preload\r\n\r\nHTTP\/1.1 200 OK\r\n/,
     )
+  })
+
+  test('chunks of a byte to a client that does not read are few in memory, and arrive when it does', async () => {
+    const port = await startBoth()
+    const chunks = 400_000
+    let received = 0
+    const origin = await startRaw((_request, socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      socket.end(`${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`)
+    })
+    const pushed = vi.spyOn(ServerResponse.prototype, 'write')
+    closers.push(() => pushed.mockRestore())
+    const path = `http://127.0.0.1:${origin.port}/`
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      get({ host: '127.0.0.1', port, path, agent: false }, resolve).once('error', reject)
+    })
+    await eventually(() => expect(pushed.mock.calls.length).toBeGreaterThan(0))
+    for await (const { length } of response as AsyncIterable<Buffer>) received += length
+    expect(received).toBe(chunks)
+    expect(pushed.mock.calls.length).toBeLessThan(chunks / 100)
   })
 
   test('interim answers without end are not passed on without end', async () => {

@@ -15,10 +15,13 @@ export interface MeshPeers {
    * in a burst: so it stays a mesh peer for a while, longer each time that it turns out to be missed.
    */
   useful(peer: string, nowMs: number): void
-  /** True while some peer stays only because it was useful, and is to be asked about again. */
-  hasUseful(nowMs: number): boolean
-  /** This end picks the peer no more; gives true when the peer may be given up. */
-  giveUp(peer: string, nowMs: number): boolean
+  /** How many peers stay because they were useful, and are to be asked about again. */
+  countUseful(nowMs: number): number
+  /**
+   * This end picks the peer no more; gives true when the peer may be given up.
+   * @param mayTry also where the other end wanted this one, which asks again if it still does, and hears nothing meanwhile
+   */
+  giveUp(peer: string, nowMs: number, mayTry: boolean): boolean
   /** The peer does not take us into its mesh; it is not asked again. */
   refusedBy(peer: string): void
   isRefusedBy(peer: string): boolean
@@ -68,13 +71,13 @@ export function createMeshPeers(self: string): MeshPeers {
       const growth = 4 ** Math.max(0, ++pair.usefulTimes - USEFUL_MESH_PEER_TRIALS)
       pair.usefulUntil = nowMs + Math.min(USEFUL_MESH_PEER_MAX_MS, growth * USEFUL_MESH_PEER_MIN_MS)
     },
-    hasUseful: (nowMs) => [...ends.values()].some(({ usefulUntil }) => nowMs < usefulUntil),
-    giveUp(peer, nowMs) {
+    countUseful: (nowMs) => [...ends.values()].filter(({ usefulUntil }) => nowMs < usefulUntil).length,
+    giveUp(peer, nowMs, mayTry) {
       const pair = of(peer)
       pair.mine = false
       if (pair.kept || nowMs < pair.usefulUntil) return false
       // what both ends wanted once, one of them gives up on trial: the other asks again if it still wants it
-      if (pair.theirs && self > peer) return false
+      if (pair.theirs && (!mayTry || self > peer)) return false
       pair.onTrial = pair.theirs
       pair.theirs = false
       return true

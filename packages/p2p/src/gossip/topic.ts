@@ -256,7 +256,8 @@ class SealedTopic implements GossipTopicService {
     for (const window of windows) {
       const topic = this.#topicOf(window)
       const changedLately = clock.monotonic() - this.#changedAtMs < FLOOD_PUBLISH_AFTER_CHANGE_MS
-      const floodPublish = changedLately || this.#topology.isFew(topic)
+      const isForming = changedLately && !this.#topology.isMeshed(topic)
+      const floodPublish = isForming || this.#topology.isFew(topic)
       const { recipients } = await this.#pubsub.publish(topic, data, { floodPublish })
       for (const recipient of recipients) reached.add(recipient.toString())
     }

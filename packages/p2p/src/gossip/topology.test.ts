@@ -1,9 +1,10 @@
 import type { Connection, PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
-import { parsePeerId, silentLogger } from '@mesh/core'
+import { parsePeerId, peerIdFromPublicKey, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
+import { MAX_USEFUL_MESH_PEERS } from '../gossip-limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
@@ -119,5 +120,35 @@ test('strangers that come and go do not keep links that nobody picks', async () 
     await clock.advance(1_000)
   }
   expect([...mesh]).toEqual([HUB])
+  topology.stop()
+})
+
+/** Ids of members, by number. */
+function memberAt(number: number): string {
+  return peerIdFromPublicKey(new Uint8Array(32).fill(number + 1))
+}
+
+test('where members come all the time the mesh stays small, and nothing goes to each of many', async () => {
+  const { topology, clock, mesh, subscribe } = build()
+  const sizes: number[] = []
+  for (let number = 0; number < 60; number++) {
+    subscribe(memberAt(number))
+    await clock.advance(1_000)
+    sizes.push(mesh.size)
+  }
+  // what is picked now, and in the 5 s before
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(7)
+  expect(topology.isMeshed(TOPIC)).toBe(mesh.size >= 3)
+  topology.stop()
+})
+
+test('where every message comes late few become mesh peers for having had it', async () => {
+  const { topology, clock, mesh, subscribe, offer } = build()
+  for (let number = 0; number < 40; number++) subscribe(memberAt(number))
+  await clock.advance(10_000)
+  const before = mesh.size
+  for (let number = 0; number < 40; number++) offer(memberAt(number))
+  expect(mesh.size).toBeLessThanOrEqual(before + MAX_USEFUL_MESH_PEERS)
+  expect(mesh.size).toBeGreaterThan(before)
   topology.stop()
 })

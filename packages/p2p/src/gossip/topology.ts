@@ -7,8 +7,11 @@
  *    everything over the relay once more, which in a star is most of what the hub sends
  * 2. every legacy peer is a mesh peer, since none of them grafts a bootstrap node (`legacy/direct-peers.ts`)
  * 3. a peer that had a message which came to us from no mesh peer becomes one for a while: it stands where the others
- *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send
- * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up
+ *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send;
+ *    and only a few do at a time, or where all are busy, and every message comes late, soon all would send all to all
+ * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up. Those that only
+ *    this end picked are so a while after any change: where fifty machines start together each picks anew with each that
+ *    comes, and would soon send all to all
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Connection, Libp2p } from '@libp2p/interface'
@@ -17,7 +20,9 @@ import { LegacyDirectPeers } from '../legacy/direct-peers.ts'
 import { isLegacyPeer } from '../legacy/legacy-peers.ts'
 import {
   FEW_PEERS,
+  FLOOD_PUBLISH_CHANGING_PEERS,
   FLOOD_PUBLISH_PEERS,
+  MAX_USEFUL_MESH_PEERS,
   MESH_FILL_DELAY_MS,
   MESH_PEER_BACKOFF_MS,
   MESH_TRIM_DELAY_MS,
@@ -47,6 +52,7 @@ export class GossipTopology {
   readonly #peersByTopic = new Map<string, MeshPeers>()
   readonly #fillSoon: DelayedCall
   readonly #fillAfterBackoff: DelayedCall
+  readonly #trimOwn: DelayedCall
   readonly #trimLater: DelayedCall
   readonly #reviewUseful: DelayedCall
   #stopSpoken = () => {}
@@ -60,7 +66,8 @@ export class GossipTopology {
     this.#fillSoon = new DelayedCall(clock, MESH_FILL_DELAY_MS, () => this.#fill())
     const afterBackoffMs = MESH_PEER_BACKOFF_MS + MESH_FILL_DELAY_MS
     this.#fillAfterBackoff = new DelayedCall(clock, afterBackoffMs, () => this.#fill())
-    this.#trimLater = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim())
+    this.#trimOwn = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim(false))
+    this.#trimLater = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim(true))
     this.#reviewUseful = new DelayedCall(clock, USEFUL_MESH_PEER_MIN_MS, () => this.#review())
   }
 
@@ -89,15 +96,24 @@ export class GossipTopology {
     pubsub.removeEventListener('subscription-change', this.#onChange)
     libp2p.removeEventListener('connection:open', this.#onConnection)
     libp2p.removeEventListener('connection:close', this.#onConnection)
-    for (const call of [this.#fillSoon, this.#fillAfterBackoff, this.#trimLater, this.#reviewUseful]) {
-      call.stop()
-    }
+    const calls = [this.#fillSoon, this.#fillAfterBackoff, this.#trimOwn, this.#trimLater, this.#reviewUseful]
+    for (const call of calls) call.stop()
   }
 
   /** True when so few are on the topic that each may be sent to directly, and none of them over a relay on the topic. */
   isFew(topic: string): boolean {
     const peers = this.#components.pubsub.getSubscribers(topic).map(String)
     return peers.length <= FLOOD_PUBLISH_PEERS && this.#apart(peers).length === peers.length
+  }
+
+  /**
+   * True when this node need not send to each peer directly though peers come and go: many are on the topic, and those
+   * of them that pass messages on are picked.
+   */
+  isMeshed(topic: string): boolean {
+    const { pubsub } = this.#components
+    const meshPeers = pubsub.mesh.get(topic)?.size ?? 0
+    return meshPeers >= FEW_PEERS && pubsub.getSubscribers(topic).length > FLOOD_PUBLISH_CHANGING_PEERS
   }
 
   // picking mesh peers
@@ -126,7 +142,8 @@ export class GossipTopology {
     pubsub.sendGraft(peer, [topic])
   }
 
-  #trim(): void {
+  /** @param mayTry also peers that may still want this end */
+  #trim(mayTry: boolean): void {
     const { pubsub, clock } = this.#components
     for (const topic of pubsub.getTopics()) {
       const mesh = pubsub.mesh.get(topic)
@@ -134,7 +151,7 @@ export class GossipTopology {
       const picked = new Set(this.#pick(topic))
       for (const peer of this.#alike(topic)) {
         if (picked.has(peer) || !mesh.has(peer)) continue
-        if (!this.#peersOf(topic).giveUp(peer, clock.monotonic())) continue
+        if (!this.#peersOf(topic).giveUp(peer, clock.monotonic(), mayTry)) continue
         mesh.delete(peer)
         pubsub.sendPrune(peer, topic).catch((error: unknown) => {
           this.#log.debug('a mesh peer was not told that it is given up', { peer, error: String(error) })
@@ -146,8 +163,9 @@ export class GossipTopology {
   #review(): void {
     const now = this.#components.clock.monotonic()
     // what is useful now is asked about the next time
-    if ([...this.#peersByTopic.values()].some((peers) => peers.hasUseful(now))) this.#reviewUseful.request()
-    this.#trim()
+    if ([...this.#peersByTopic.values()].some((peers) => peers.countUseful(now) > 0))
+      this.#reviewUseful.request()
+    this.#trim(true)
   }
 
   #pick(topic: string): readonly string[] {
@@ -239,7 +257,9 @@ export class GossipTopology {
       if (wanted.length === 0 || this.#isStopped) return wanted
       for (const { topicID } of ihave) {
         if (topicID === undefined || !pubsub.mesh.has(topicID)) continue
-        this.#peersOf(topicID).useful(peer, clock.monotonic())
+        const peers = this.#peersOf(topicID)
+        if (peers.countUseful(clock.monotonic()) >= MAX_USEFUL_MESH_PEERS) continue
+        peers.useful(peer, clock.monotonic())
         this.#graft(peer, topicID)
         this.#reviewUseful.request()
       }
@@ -251,6 +271,7 @@ export class GossipTopology {
 
   readonly #onChange = (): void => {
     this.#fillSoon.request()
+    this.#trimOwn.request()
     this.#trimLater.restart()
   }
 

@@ -16,6 +16,16 @@ test('the greater id leaves the smaller one as long as dials take', () => {
   expect(dials.map(({ peer }) => peer)).toEqual(['z', 'a'])
 })
 
+test('the greater id leaves the smaller one as long as its own first dials have taken so far', () => {
+  const { dials, found, advance } = playMachines('m', { tookMs: () => SLOW_MS })
+  found('z')
+  found('a')
+  advance(SLOW_MS - 10)
+  expect(dials.map(({ peer }) => peer)).toEqual(['z'])
+  advance(GREATER_ID_WAITS_MS + SLOW_MS)
+  expect(dials.map(({ peer }) => peer)).toEqual(['z', 'a'])
+})
+
 test('one dial that took very long, as over a bad line, holds others up for some seconds at most', () => {
   const { dials, found, advance } = playMachines('m', {
     tookMs: ({ peer }) => (peer === 'z' ? 9_000 : 0),

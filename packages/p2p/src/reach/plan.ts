@@ -10,6 +10,7 @@
  */
 import {
   FREE_FOR_MEMBERS,
+  MAX_DIAL_TOOK_MS,
   MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
   MAX_SPECULATIVE_RELAYED,
@@ -92,6 +93,8 @@ class Planner {
   readonly #grants: { peer: string; grant: Grant }[] = []
   /** Speculative relayed connections that stand. */
   readonly #relayed: PeerState[]
+  /** How long the oldest of the direct dials has been under way, in ms; of a node that just started none has ended yet. */
+  readonly #runningMs: number
   #shares: Shares
   #wakeAt = Number.POSITIVE_INFINITY
 
@@ -99,6 +102,11 @@ class Planner {
     this.#states = states
     this.#shares = shares
     this.#now = now
+    const ages = states.map(({ dials }) => now - (dials.direct?.since ?? now))
+    this.#runningMs = Math.min(
+      MAX_DIAL_TOOK_MS,
+      ages.reduce((oldest, age) => Math.max(oldest, age), 0),
+    )
     this.#relayed = states.filter(
       (state) => state.relayed !== undefined && isConnected(state) && !isAskedFor(state, now),
     )
@@ -148,13 +156,14 @@ class Planner {
       return configured || rest.until <= this.#now
     }
     const waitsForPeer = !state.dialsFirst && !configured && search.triedAt === undefined
-    const due = waitsForPeer ? this.#later(search.due) : search.due
+    const dialMs = Math.max(this.#shares.dialTookMs, this.#runningMs)
+    const due = waitsForPeer ? this.#later(search.due, dialMs) : search.due
     return dials.direct === undefined && dials.relay === undefined && due <= this.#now
   }
 
-  /** Gives the dial that is under way, here or at the peer, as long as dials take now. */
-  #later(at: number): number {
-    const later = at + this.#shares.dialTookMs
+  /** Gives the dial that is under way, here or at the peer, as long as dials take. */
+  #later(at: number, dialMs = this.#shares.dialTookMs): number {
+    const later = at + dialMs
     this.#wake(later)
     return later
   }

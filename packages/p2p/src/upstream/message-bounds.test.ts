@@ -105,3 +105,18 @@ test('other protocols are none of its business', async () => {
   await eventually(() => expect(read().length).toBe(200_000))
   expect(near.status).toBe('open')
 })
+
+test('whoever counts what a stream brings goes on counting when nothing is looked at any more', async () => {
+  const { near, far, read } = await createStream('/mesh/some/1')
+  let count = 0
+  const dispatch = near.dispatchEvent.bind(near)
+  near.dispatchEvent = (event) => {
+    if (event.type === 'message') count += (event as MessageEvent<Uint8Array>).data.byteLength
+    return dispatch(event)
+  }
+  for (const text of ['first', 'second', 'third']) {
+    far.send(Buffer.from(text))
+    await eventually(() => expect(read().toString()).toContain(text))
+  }
+  expect(count).toBe('firstsecondthird'.length)
+})

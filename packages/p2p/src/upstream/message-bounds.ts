@@ -88,13 +88,16 @@ export function boundMessages(stream: GivingStream): void {
   if (dispatch === undefined || bounded.has(stream)) return
   bounded.add(stream)
   let walk: MessageWalk | undefined
+  let isOver = false
   const stopLooking = () => {
-    stream.dispatchEvent = dispatch
+    isOver = true
+    // whoever has wrapped it meanwhile stays in place
+    if (stream.dispatchEvent === look) stream.dispatchEvent = dispatch
   }
-  stream.dispatchEvent = (event) => {
+  const look = (event: Event) => {
     const { protocol = '' } = stream
     // what comes before belongs to the negotiation of the protocol
-    if (event.type !== 'message' || protocol === '') return dispatch(event)
+    if (isOver || event.type !== 'message' || protocol === '') return dispatch(event)
     const bounds = BOUNDS.get(protocol)
     if (bounds === undefined) stopLooking()
     else {
@@ -109,6 +112,7 @@ export function boundMessages(stream: GivingStream): void {
     }
     return dispatch(event)
   }
+  stream.dispatchEvent = look
 }
 
 /** The same for all streams of a connection. */

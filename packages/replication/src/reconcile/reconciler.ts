@@ -278,6 +278,7 @@ class ChannelReconciler implements Reconciler {
         const parts = { ...this.#components, time: this.#turns.time, signal: this.#stopping.signal }
         const merged = await mergeBatch(entries, channel.peer, parts)
         tally.accepted += merged.accepted
+        remote.brought(merged.accepted)
         tally.news ||= merged.news
         this.#rememberOurs(merged.refused, tally)
         const answer = await this.#turns.runSteps(session.answering(merged.refused))

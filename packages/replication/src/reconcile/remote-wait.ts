@@ -1,9 +1,10 @@
 /**
- * How long the remote of one session has kept it waiting. A remote that says a little now and then is never silent for
- * long, and would hold a session for as long as one may last: so it is the sum that counts.
+ * How long the remote of one session has kept it waiting for nothing. A remote that says a little now and then is never
+ * silent for long, and would hold a session for as long as one may last: so it is the sum that counts, less what the
+ * entries that it brought are worth.
  */
 import type { Clock } from '@mesh/core'
-import { MESSAGE_TIMEOUT_MS, SLOW_SESSION_MS } from '../limits.ts'
+import { ENTRY_WAIT_MS, MESSAGE_TIMEOUT_MS, SLOW_SESSION_MS } from '../limits.ts'
 import { within } from './deadline.ts'
 
 export class RemoteWait {
@@ -19,7 +20,7 @@ export class RemoteWait {
     this.#onSlow = onSlow
   }
 
-  /** The time that the session has waited for its remote until now, in ms. */
+  /** The time that the session has waited for its remote until now for nothing, in ms. */
   get waitedMs(): number {
     const since = this.#beganMs === undefined ? 0 : this.#clock.monotonic() - this.#beganMs
     return this.#waitedMs + since
@@ -36,6 +37,11 @@ export class RemoteWait {
       this.#waitedMs = this.waitedMs
       this.#beganMs = undefined
     }
+  }
+
+  /** The remote brought so many entries that this node lacked. */
+  brought(entries: number): void {
+    this.#waitedMs = Math.max(0, this.#waitedMs - entries * ENTRY_WAIT_MS)
   }
 
   readonly #tell = (): void => {

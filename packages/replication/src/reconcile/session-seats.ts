@@ -23,7 +23,7 @@ import { replicationError } from '../errors.ts'
 import type { ReplicationChannel } from '../ports.ts'
 import type { RemoteWait } from './remote-wait.ts'
 
-/** How long the remote of a session has kept it waiting. */
+/** How long the remote of a session has kept it waiting for nothing. */
 type Waited = Pick<RemoteWait, 'waitedMs'>
 type Caller = Pick<ReplicationChannel, 'peer' | 'address'>
 

@@ -11,6 +11,7 @@ import {
 import { pipeline } from 'node:stream'
 import { MAX_HTTP_HEAD_BYTES, MAX_INTERIM_ANSWERS } from '../limits.ts'
 import { endToEnd, hasHeader } from './headers.ts'
+import { passBody } from './pass-body.ts'
 
 export interface ForwardInit {
   readonly incoming: IncomingMessage
@@ -92,7 +93,7 @@ function passOn(answer: IncomingMessage, response: ServerResponse): void {
     if (!answer.complete) response.destroy()
   })
   passTrailers(answer, response)
-  answer.pipe(response)
+  passBody(answer, response)
 }
 
 /** Fields behind a body, which travel only where the other side gets it in chunks, too. */

@@ -15,6 +15,7 @@ export class StreamDuplex extends Duplex {
   readonly #stream: ByteStream
   readonly #traffic: Traffic | undefined
   #onDrain: (() => void) | undefined
+  #isHeld = false
 
   /** @param stream with `halfClose` */
   constructor(stream: ByteStream, { head, traffic, allowHalfOpen = false }: StreamDuplexInit = {}) {
@@ -38,8 +39,15 @@ export class StreamDuplex extends Duplex {
     stream.onBytes(take)
   }
 
+  /** While it is held the stream brings nothing, whoever asks for more; a parser asks on while its reader does not read. */
+  setHeld(isHeld: boolean): void {
+    this.#isHeld = isHeld
+    if (isHeld) this.#stream.pause()
+    else this.#stream.resume()
+  }
+
   override _read(): void {
-    this.#stream.resume()
+    if (!this.#isHeld) this.#stream.resume()
   }
 
   override _write(chunk: Buffer, _encoding: string, written: () => void): void {
