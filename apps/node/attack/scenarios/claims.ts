@@ -19,6 +19,9 @@ async function putName({ url }: AttackTarget, key: string, query = ''): Promise<
   })
 }
 
+/** Names that the victim keeps in the ledger. */
+const KEPT_NAMES = Array.from({ length: 200 }, (_, n) => `^kept${n}$`)
+
 export const CLAIM_ATTACKS: readonly Scenario[] = [
   {
     name: 'claims-before',
@@ -89,15 +92,16 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     boundedBy: 'ANNOUNCES_PER_SECOND, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
     appliesToLegacy: false,
     aim: 'claims',
+    async prepare({ target }) {
+      for (const key of KEPT_NAMES) await putName(target, key)
+    },
     async run(attack) {
-      const { target, signal, tally } = attack
-      const keys = Array.from({ length: 200 }, (_, n) => `^kept${n}$`)
-      for (const key of keys) await putName(target, key)
+      const { signal, tally } = attack
       await overAndOver(attack, async () => {
         const voice = await openVoice(attack)
         while (voice.isOpen()) {
           const { seed, signer } = createMember()
-          const claims = keys.map((key) => signEntry(signer, ['dns', key, { 1: '10.1.0.66' }]))
+          const claims = KEPT_NAMES.map((key) => signEntry(signer, ['dns', key, { 1: '10.1.0.66' }]))
           if (!(await voice.say(gzippedBlock(claims), seed))) break
           tally.count('claims', claims.length)
           await pause(20, signal)

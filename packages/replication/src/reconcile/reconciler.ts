@@ -63,7 +63,7 @@ export interface Reconciler {
   stop(): void
 }
 
-export interface ReconcileOptions {
+interface ReconcileOptions {
   readonly signal?: AbortSignal
   readonly onSlow?: () => void
 }

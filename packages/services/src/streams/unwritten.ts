@@ -9,9 +9,9 @@ import type { ByteStream, ServicesNetwork } from '../ports.ts'
 
 /** The bounds that connections share, apart for both sides: who is served here takes nothing from this node's own clients. */
 export interface Unwritten {
-  /** Waits for the targets of services and of egress, of all members together. */
+  /** The bound on what waits for the targets of services and of egress, of all members together. */
   readonly served: SharedBytes
-  /** Waits for the local clients of services and of the proxy. */
+  /** The bound on what waits for the local clients of services and of the proxy. */
   readonly local: SharedBytes
 }
 
@@ -41,10 +41,10 @@ export function sharedByClients(
   return { unwritten: unwritten.local, address: addressGroup(network.addressOf(peer) ?? '') }
 }
 
-/** What waits to be written to one socket, for what it takes in memory. */
+/** Writes to one socket, and counts what waits there for what it takes in memory. */
 export class SocketWriter {
   readonly #socket: Socket
-  /** What the pieces that wait take beside their bytes. */
+  /** The number of bytes that the pieces which wait take beside their own. */
   #overhead = 0
 
   constructor(socket: Socket) {

@@ -55,7 +55,7 @@ class Unread {
   #block: Uint8Array = NO_BYTES
   #byteLength = 0
 
-  /** What was kept and the bytes that follow it; to be used until the next call. */
+  /** Gives what was kept and the bytes that follow it, to be used until the next call. */
   with(bytes: Uint8Array): Uint8Array {
     if (this.#byteLength === 0) return bytes
     const length = this.#byteLength + bytes.byteLength
