@@ -176,8 +176,10 @@ export const DIAL_STAGGER_MS = 250
 export const ANSWERED_STAGGER_MS = 3_000
 /** The head start of all direct addresses over relayed ones, in ms. */
 export const RELAY_STAGGER_MS = 1_000
-/** The most peers that are dialled at the same time. */
+/** The most peers that are dialled at the same time; fewer, down to two, where handshakes are slow. */
 export const MAX_PARALLEL_DIALS = 16
+/** How long a direct dial takes, in ms, from which on half as many are begun at a time. */
+export const SLOW_DIAL_MS = 3_000
 /** The most peers first heard of from others that are dialled in a minute. */
 export const MAX_NEW_DIALS_PER_MINUTE = 30
 /** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
@@ -186,6 +188,8 @@ export const GREATER_ID_WAITS_MS = 1_500
 export const MAX_DIAL_TOOK_MS = 5_000
 /** The wait after the first failed dial of a peer, in ms; it doubles with each further one. */
 export const DIAL_BACKOFF_MIN_MS = 2_000
+/** The longest wait, in ms, of one that others go on telling of, without a new address. */
+export const MENTIONED_BACKOFF_MAX_MS = 16_000
 /** The longest wait between two dials of a peer, in ms. */
 export const DIAL_BACKOFF_MAX_MS = 600_000
 /**

@@ -13,7 +13,8 @@ export interface PlayedDial {
   readonly at: number
 }
 
-export type PlayedAnswer = 'connects' | 'fails' | 'hangs'
+/** `slow`: somebody answers, and the handshake is not done in its time. */
+export type PlayedAnswer = 'connects' | 'fails' | 'slow' | 'hangs'
 
 export interface Played {
   readonly machines: Machines
@@ -171,7 +172,7 @@ class PlayedMachines implements Played {
         type: 'dialled',
         route,
         attempt,
-        ...(answer === 'fails' ? { error: 'no answer' } : {}),
+        ...(answer === 'connects' ? {} : { error: 'no answer', answered: answer === 'slow' }),
       })
     }
     this.#later.push({ at: this.#now + (this.#init?.tookMs?.(dial) ?? 0), run })

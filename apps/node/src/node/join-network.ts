@@ -9,6 +9,7 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
 import { nameInForce } from '../settings/node-name.ts'
+import type { P2pNode } from '@mesh/p2p'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
@@ -64,7 +65,8 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
       random,
       logger: log,
       compression: zlibCompression,
-      prospect: () => prospectOf({ named, peers: p2p.peers(), isLonely: isLonely(ledger) }),
+      prospect: () =>
+        prospectOf({ named, peers: p2p.peers(), isNear: isNear(p2p), isLonely: isLonely(ledger) }),
     },
   )
   ends.add(() => replicator.stop())
@@ -128,6 +130,10 @@ async function segmentCap(): Promise<((fd: number) => void) | undefined> {
 }
 
 /** Does the ledger tell of no other node? */
+function isNear(p2p: Pick<P2pNode, 'discovery'>): boolean {
+  return p2p.discovery().some(({ method, found = 0 }) => method === 'mdns' && found > 0)
+}
+
 function isLonely(ledger: Ledger): boolean {
   for (const { key } of ledger.snapshot().entries(BUCKETS.healthcheck)) if (key !== ledger.self) return false
   return true

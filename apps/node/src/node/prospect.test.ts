@@ -14,5 +14,14 @@ test.each([
   ['the dial of a named peer failed', ['a'], [{ ...peer, lastError: 'refused' }], true, 'somebody'],
   ['a stranger connects', [], [{ ...peer, connected: true }], true, 'somebody'],
 ] as const)('%s', (_what, named, peers, isLonely, expected) => {
-  expect(prospectOf({ named, peers, isLonely })).toBe(expected)
+  expect(prospectOf({ named, peers, isNear: false, isLonely })).toBe(expected)
+})
+
+test.each([
+  ['is dialled for the first time', peer, 'meeting'],
+  ['proves its membership', { ...peer, connected: true, lastSeen: 1 }, 'meeting'],
+  ['is a member', { ...peer, connected: true, member: true }, 'somebody'],
+  ['did not answer', { ...peer, lastError: 'refused' }, 'somebody'],
+] as const)('a peer on this link %s', (_what, near, expected) => {
+  expect(prospectOf({ named: [], peers: [near], isNear: true, isLonely: true })).toBe(expected)
 })

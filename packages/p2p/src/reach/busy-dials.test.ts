@@ -1,7 +1,14 @@
 /** Dials where this machine or its peers are busy, so that each takes seconds. */
 import { expect, test } from 'vitest'
 import { DIRECT, playMachines, RELAYED } from '../../test/played-machines.ts'
-import { GREATER_ID_WAITS_MS, MAX_DIAL_TOOK_MS, RELAY_STAGGER_MS, SPECULATIVE_SPREAD_MS } from '../limits.ts'
+import {
+  DIAL_TIMEOUT_MS,
+  GREATER_ID_WAITS_MS,
+  MAX_DIAL_TOOK_MS,
+  MAX_PARALLEL_DIALS,
+  RELAY_STAGGER_MS,
+  SPECULATIVE_SPREAD_MS,
+} from '../limits.ts'
 
 const SLOW_MS = 4_000
 
@@ -74,4 +81,48 @@ test('the greater id gives its dial up when the smaller one was quicker; the sma
   const smaller = given('m', 'z')
   smaller.connect('z', { outbound: false })
   expect(smaller.abandoned()).toBe(false)
+})
+
+test('where handshakes are not done in their time fewer are begun at once, and more again when they are', () => {
+  let isBusy = true
+  const { dials, found, advance } = playMachines('a', {
+    answer: () => (isBusy ? 'slow' : 'connects'),
+    tookMs: () => (isBusy ? DIAL_TIMEOUT_MS : 100),
+  })
+  for (let peer = 0; peer < 200; peer++) found(`z${peer}`, [DIRECT], 'member')
+  const begunWithin = (ms: number) => {
+    const before = dials.length
+    advance(ms)
+    return dials.length - before
+  }
+  expect(begunWithin(10)).toBe(MAX_PARALLEL_DIALS)
+  const rounds = Array.from({ length: 5 }, () => begunWithin(DIAL_TIMEOUT_MS))
+  expect(rounds).toEqual([8, 4, 2, 2, 2])
+  isBusy = false
+  advance(DIAL_TIMEOUT_MS)
+  expect(begunWithin(2_000)).toBeGreaterThan(50)
+})
+
+test('where nobody answers as many are dialled at once as ever', () => {
+  const { dials, found, advance } = playMachines('a', {
+    answer: () => 'fails',
+    tookMs: () => DIAL_TIMEOUT_MS,
+  })
+  for (let peer = 0; peer < 200; peer++) found(`z${peer}`, [DIRECT], 'member')
+  advance(3 * DIAL_TIMEOUT_MS + 10)
+  expect(dials.length).toBe(4 * MAX_PARALLEL_DIALS)
+})
+
+test('a peer that others tell of all the time is dialled more seldom with each failure, at a new address soon', () => {
+  const { dials, found, advance } = playMachines('a', { answer: () => 'fails' })
+  for (let second = 0; second < 200; second++) {
+    found('z')
+    advance(1_000)
+  }
+  expect(dials.length).toBeGreaterThan(10)
+  expect(dials.length).toBeLessThan(20)
+  const before = dials.length
+  found('z', [{ text: '/ip4/192.0.2.7/tcp/4001', relay: undefined }])
+  advance(2_100)
+  expect(dials.length).toBe(before + 1)
 })

@@ -1,4 +1,9 @@
-import { DIAL_BACKOFF_MIN_MS, GREATER_ID_WAITS_MS, MAX_PEER_ADDRESSES } from '../limits.ts'
+import {
+  DIAL_BACKOFF_MIN_MS,
+  GREATER_ID_WAITS_MS,
+  MAX_PEER_ADDRESSES,
+  MENTIONED_BACKOFF_MAX_MS,
+} from '../limits.ts'
 import { onDemandNews } from './demand.ts'
 import { change, type Draft } from './draft.ts'
 import {
@@ -38,7 +43,10 @@ function begin({ state, now }: Draft, kind: PeerKind): Search {
   return { kind, failures: 0, due: now + wait, triedAt: undefined, relayFrom: undefined, needsRelay: false }
 }
 
-/** News of a peer is a reason to look soon. */
+/**
+ * News of a peer is a reason to look soon. That it is told of again is less of one with each failure: by mDNS and by
+ * members a node hears of each peer every few seconds.
+ */
 function hurried(
   { state, now }: Draft,
   search: Search,
@@ -47,7 +55,11 @@ function hurried(
   const kind = RANK[news.kind] < RANK[search.kind] ? news.kind : search.kind
   if (isSearching(state)) return { ...search, kind }
   if (search.needsRelay && !news.isNews) return { ...search, kind }
-  const due = Math.min(search.due, now + DIAL_BACKOFF_MIN_MS)
+  const backoffMs = Math.min(
+    MENTIONED_BACKOFF_MAX_MS,
+    DIAL_BACKOFF_MIN_MS * 2 ** Math.max(0, search.failures - 1),
+  )
+  const due = Math.min(search.due, now + (news.isNews ? DIAL_BACKOFF_MIN_MS : backoffMs))
   return { ...search, kind, due, needsRelay: false, relayFrom: undefined }
 }
 

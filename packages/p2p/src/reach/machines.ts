@@ -123,9 +123,11 @@ export class Machines {
   }
 
   #noteDial(before: PeerState | undefined, input: PeerInput, now: number): void {
-    if (input.type !== 'dialled' || input.route !== 'direct' || input.error !== undefined) return
+    if (input.type !== 'dialled' || input.route !== 'direct') return
+    const wasAnswered = input.error === undefined || input.answered === true
     const dial = before?.dials.direct
-    if (dial?.attempt === input.attempt) this.#shares = afterDial(this.#shares, now - dial.since)
+    if (wasAnswered && dial?.attempt === input.attempt)
+      this.#shares = afterDial(this.#shares, dial.since, now)
   }
 
   #keep(before: PeerState | undefined, state: PeerState): void {

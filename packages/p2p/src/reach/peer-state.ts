@@ -6,7 +6,7 @@
  * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`, and as long as dials take on
  *    machines that are busy), so that two that find each other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
  * 2. Dialled: addresses race with head starts (`dial-order.ts`, longer where somebody answered), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
- *    at a time, configured ones first, then members; of peers only heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with.
+ *    at a time, fewer where handshakes are slow, configured ones first, then members; of peers only heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with.
  * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
  *    is never given up and tried at least once a minute; a member four times as often as one only heard of.
  * 4. Only a relay leads there: a speculative connection (nobody asked for it) waits for a share (`plan.ts`): one at a
@@ -191,6 +191,8 @@ export type PeerInput =
       readonly attempt: number
       /** The failure in words; undefined when the dial succeeded. */
       readonly error?: string
+      /** It failed though somebody answered: the handshake was not done in its time. */
+      readonly answered?: boolean
     }
   /** Became a member, or ceased to prove it. */
   | { readonly type: 'membership'; readonly proven: boolean }

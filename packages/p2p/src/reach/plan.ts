@@ -11,7 +11,6 @@
 import {
   FREE_FOR_MEMBERS,
   MAX_DIAL_TOOK_MS,
-  MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
   MAX_SPECULATIVE_RELAYED,
   RELAY_CHECK_DELAY_MS,
@@ -142,7 +141,7 @@ class Planner {
     }
     for (const state of this.#states.filter((each) => this.#isDue(each)).sort(byRank)) {
       const isNew = !isSearching(state)
-      if (isNew && running >= MAX_PARALLEL_DIALS) break
+      if (isNew && running >= this.#shares.dialsAtOnce) break
       if (this.#grantSearch(state, speculative) && isNew) running++
     }
   }

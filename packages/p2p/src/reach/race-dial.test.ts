@@ -3,7 +3,7 @@ import { createManualClock } from '@mesh/testkit'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { ANSWERED_STAGGER_MS, DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
-import { raceDial } from './race-dial.ts'
+import { raceDial, SlowHandshakeError } from './race-dial.ts'
 
 const RELAY = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 const TCP = multiaddr('/ip4/192.0.2.1/tcp/1')
@@ -91,6 +91,15 @@ test('when all refuse the caller learns why, when none answers it learns that', 
   await silent.clock.advance(DIAL_TIMEOUT_MS)
   await expect(waits).rejects.toThrow('no answer within 10 s')
   expect(silent.dials.every(({ signal }) => signal.aborted)).toBe(true)
+})
+
+test('where somebody answered in vain the caller learns that', async () => {
+  const { clock, pending, race } = build()
+  const waits = race([TCP])
+  waits.catch(() => {})
+  pending.get(TCP.toString())?.onAnswer()
+  await clock.advance(DIAL_TIMEOUT_MS)
+  await expect(waits).rejects.toBeInstanceOf(SlowHandshakeError)
 })
 
 test('the caller may end it', async () => {

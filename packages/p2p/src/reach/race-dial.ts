@@ -10,6 +10,11 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from '../limits.ts'
 import { headStartMs, inDialOrder } from './dial-order.ts'
 
+/** Somebody answered, and the handshake was not done in its time. */
+export class SlowHandshakeError extends Error {
+  override readonly name = 'SlowHandshakeError'
+}
+
 export interface RaceDialInit {
   /** `onAnswer` is to be called when somebody answered at the address, and the handshake begins. */
   readonly dialOne: (address: Multiaddr, signal: AbortSignal, onAnswer: () => void) => Promise<Connection>
@@ -19,7 +24,8 @@ export interface RaceDialInit {
 
 /**
  * Resolves with the first connection; dials still under way are aborted.
- * @throws AggregateError of what each address answered; the signal's reason; an error when time is over
+ * @throws AggregateError of what each address answered; the signal's reason; an error when time is over, which is a
+ *   `SlowHandshakeError` where somebody answered
  */
 export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): Promise<Connection> {
   const { dialOne, clock, signal } = init
@@ -30,9 +36,8 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
     const errors: unknown[] = []
     let started = 0
     let cancelNext: (() => void) | undefined
-    const cancelTimeout = clock.after(DIAL_TIMEOUT_MS, () =>
-      end(() => reject(new Error(`no answer within ${DIAL_TIMEOUT_MS / 1_000} s`))),
-    )
+    let isAnswered = false
+    const cancelTimeout = clock.after(DIAL_TIMEOUT_MS, () => end(() => reject(lateError(isAnswered))))
     const onAbort = () => end(() => reject(signal.reason))
 
     function end(settle: () => void, winner?: number): void {
@@ -61,6 +66,7 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
       cancelNext = clock.after(headStartMs(address, next), startNext)
     }
     function onAnswer(at: number): void {
+      isAnswered = true
       // the head start of those before it is over
       if (at !== started - 1 || started >= ordered.length) return
       cancelNext?.()
@@ -72,6 +78,12 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
     if (ordered.length === 0) return end(() => reject(new Error('no address that this node can dial')))
     startNext()
   })
+}
+
+function lateError(isAnswered: boolean): Error {
+  const seconds = DIAL_TIMEOUT_MS / 1_000
+  if (isAnswered) return new SlowHandshakeError(`the handshake was not done within ${seconds} s`)
+  return new Error(`no answer within ${seconds} s`)
 }
 
 function oneOf(errors: readonly unknown[]): unknown {

@@ -20,6 +20,7 @@ import { type Dials, toPeerAddress } from './dials.ts'
 import { type MachineEffect, Machines } from './machines.ts'
 import type { PeerEffect, PeerInput, PeerState, Route } from './peer-state.ts'
 import type { Surroundings } from './plan.ts'
+import { SlowHandshakeError } from './race-dial.ts'
 import type { RelayReservations } from './relay-reservations.ts'
 import { seeConnection } from './seen-connection.ts'
 
@@ -319,7 +320,8 @@ class ReachShell implements Reach {
       (error: unknown) => {
         const errors = this.#waiting.get(peer)?.errors
         if (errors !== undefined && errors.length < MAX_KEPT_ERRORS) errors.push(error)
-        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error) })
+        const answered = error instanceof SlowHandshakeError
+        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error), answered })
       },
     )
   }

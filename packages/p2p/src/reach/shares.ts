@@ -5,16 +5,25 @@
 import {
   MAX_DIAL_TOOK_MS,
   MAX_NEW_DIALS_PER_MINUTE,
+  MAX_PARALLEL_DIALS,
   MAX_SPECULATIVE_RELAYED,
+  SLOW_DIAL_MS,
   SPECULATIVE_PACE_MAX_MS,
   SPECULATIVE_PACE_MIN_MS,
 } from '../limits.ts'
+
+/** One that hangs leaves a place for others. */
+const LEAST_PARALLEL_DIALS = 2
 
 export interface Shares {
   /** When newcomers were dialled, oldest first, within the last minute. */
   readonly newcomers: readonly number[]
   /** How long direct dials that succeeded took lately, in ms; long where a machine is busy. */
   readonly dialTookMs: number
+  /** Peers dialled at a time: half as many after a slow dial, one more after a quick one. */
+  readonly dialsAtOnce: number
+  /** When that was halved last. */
+  readonly slowedAt: number
   /** Speculative relayed connections tried at a time. */
   readonly parallel: number
   /** Those in a row that did not become direct. */
@@ -26,6 +35,8 @@ export interface Shares {
 export const INITIAL_SHARES: Shares = {
   newcomers: [],
   dialTookMs: 0,
+  dialsAtOnce: MAX_PARALLEL_DIALS,
+  slowedAt: Number.NEGATIVE_INFINITY,
   parallel: 1,
   failures: 0,
   pauseUntil: Number.NEGATIVE_INFINITY,
@@ -38,10 +49,22 @@ export function withoutOldNewcomers(shares: Shares, now: number): Shares {
 
 export const mayDialNewcomer = ({ newcomers }: Shares) => newcomers.length < MAX_NEW_DIALS_PER_MINUTE
 
-/** A direct dial succeeded: a longer one counts at once, a shorter one little by little. */
-export function afterDial(shares: Shares, tookMs: number): Shares {
-  const dialTookMs = Math.max(tookMs, (3 * shares.dialTookMs + tookMs) / 4)
-  return { ...shares, dialTookMs: Math.min(MAX_DIAL_TOOK_MS, dialTookMs) }
+/**
+ * A direct dial succeeded, or somebody answered and the handshake was not done in its time. A longer one counts at once, a
+ * shorter one little by little. Where handshakes are slow more at a time would make each of them slower still, until none
+ * is done in its time.
+ */
+export function afterDial(shares: Shares, since: number, now: number): Shares {
+  const tookMs = now - since
+  const average = Math.max(tookMs, (3 * shares.dialTookMs + tookMs) / 4)
+  const dialTookMs = Math.min(MAX_DIAL_TOOK_MS, average)
+  if (tookMs < SLOW_DIAL_MS) {
+    return { ...shares, dialTookMs, dialsAtOnce: Math.min(MAX_PARALLEL_DIALS, shares.dialsAtOnce + 1) }
+  }
+  // those that were under way already are one sign
+  if (since < shares.slowedAt) return { ...shares, dialTookMs }
+  const dialsAtOnce = Math.max(LEAST_PARALLEL_DIALS, Math.floor(shares.dialsAtOnce / 2))
+  return { ...shares, dialTookMs, dialsAtOnce, slowedAt: now }
 }
 
 /** A speculative relayed connection became direct, or did not in its time. */
