@@ -28,6 +28,8 @@ export const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024
  * reset, of the provider and the address with the most.
  */
 export const MAX_LOCAL_UNWRITTEN_BYTES = 16 * 1024 * 1024
+/** Chunks of at least so many bytes are followed by more of the same stream, mostly at once. */
+export const FULL_CHUNK_BYTES = 8_192
 /** How many bytes one piece that waits counts for at least, however short it is: it takes about so much in memory. */
 export const LEAST_PIECE_BYTES = 512
 /** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */

@@ -1,12 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parsePeerId, type PeerId, SharedBytes, systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { LEAST_PIECE_BYTES, MAX_LOCAL_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../src/limits.ts'
+import {
+  FULL_CHUNK_BYTES,
+  LEAST_PIECE_BYTES,
+  MAX_LOCAL_UNWRITTEN_BYTES,
+  SOCKET_BUFFER_BYTES,
+} from '../src/limits.ts'
 import { splice } from '../src/streams/splice.ts'
+import { SocketWriter } from '../src/streams/unwritten.ts'
 import { encodeFrame } from '../src/wire/frames.ts'
 import { encodeAnswer } from '../src/wire/messages.ts'
 import { createStreamPair } from './stream-pair.ts'
@@ -106,3 +112,21 @@ test('what waits for local clients that do not read is bounded in all', async ()
 })
 
 const OPTIONS = { from: 'proven', relayed: true, halfClose: true, maxPerPeer: 1_000 } as const
+
+test('a short part of a block that waits is copied, a full chunk only where much waits already', () => {
+  const written: Uint8Array[] = []
+  const socket = { destroyed: false, writableLength: 0, write: (bytes: Uint8Array) => written.push(bytes) }
+  const writer = new SocketWriter(socket as unknown as Socket)
+  const block = new Uint8Array(64 * KIB)
+  const isCopied = (byteLength: number, waitingBytes: number) => {
+    socket.writableLength = waitingBytes
+    writer.write(block.subarray(0, byteLength))
+    return written.at(-1)?.buffer !== block.buffer
+  }
+  expect([isCopied(100, 0), isCopied(100, 1)]).toEqual([false, true])
+  expect([
+    isCopied(FULL_CHUNK_BYTES, SOCKET_BUFFER_BYTES),
+    isCopied(FULL_CHUNK_BYTES, SOCKET_BUFFER_BYTES + 1),
+  ]).toEqual([false, true])
+  expect(isCopied(block.byteLength, SOCKET_BUFFER_BYTES + 1)).toBe(false)
+})

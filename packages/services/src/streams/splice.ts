@@ -4,14 +4,12 @@
  * chunks of the socket are the stream's from `send` on, and those of the stream the socket's.
  */
 import type { Socket } from 'node:net'
-import { MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
+import { FULL_CHUNK_BYTES, MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { socketTurns } from './socket-turns.ts'
 import { type SharedUnwritten, SocketWriter } from './unwritten.ts'
 
 const NOTHING = new Uint8Array(0)
-/** Chunks of at least this length are followed by more of the same stream, mostly at once. */
-const FULL_CHUNK_BYTES = 8_192
 
 /** Bytes that went over, for the status; counted up in place. */
 export interface Traffic {
