@@ -54,7 +54,7 @@ export const MESSAGE_TIMEOUT_MS = 30_000
 export const SESSION_TIMEOUT_MS = 10 * 60_000
 /** Sessions that one peer may open in a minute; as many may come at once. */
 export const SESSIONS_PER_MINUTE = 30
-/** Sessions of all peers that may run at a time: keys cost nothing, so that a bound for each is none. */
+/** Sessions that all peers opened which may run at a time: keys cost nothing, so that a bound for each is none. */
 export const MAX_SESSIONS = 64
 /** The same of the peers of one address: an IPv4 address, or a /64 of IPv6. */
 export const MAX_SESSIONS_PER_ADDRESS = 32

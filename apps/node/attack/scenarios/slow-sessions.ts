@@ -8,9 +8,11 @@ import { greeting, rangeField } from '../sync-message.ts'
 import { pause, untilTrue } from '../until-true.ts'
 
 const REPLICATION = '/mesh/replication/1'
-const SPEAKERS = 60
+const SPEAKERS = 40
 /** How long the speakers let the victim wait for each message, in ms. */
 const SILENT_MS = 2_000
+/** How long the victim may take to have begun a session with each of the speakers, in ms. */
+const READY_MS = 60_000
 /** How long a newcomer may have to wait until it is asked and answered, in ms. */
 const NEWCOMER_MS = 10_000
 
@@ -63,9 +65,12 @@ async function comeAnew(attack: Attack): Promise<void> {
   const stream = await openStream(connection, REPLICATION, signal)
   onFrames(stream, () => void (isAnswered = true))
   await sendAll(stream, framed(greeting(20_000)), signal)
+  const began = performance.now()
   try {
     await untilTrue(NEWCOMER_MS, async () => signal.aborted || (isAsked && isAnswered))
-    if (!signal.aborted) tally.count('newcomers')
+    if (signal.aborted) return
+    tally.count('newcomers')
+    tally.count('ms that newcomers waited', performance.now() - began)
   } catch {
     tally.count(isAsked ? 'newcomers not answered' : 'newcomers not asked')
   }
@@ -82,9 +87,9 @@ export const SLOW_SESSION_ATTACKS: readonly Scenario[] = [
     aim: 'sessions',
     isApart: true,
     async prepare(attack) {
-      // all of them are there before the first newcomer
       void together(SPEAKERS, (at) => overAndOver(attack, () => holdSessions(attack, at)))
-      await untilTrue(60_000, async () => attack.tally.of('sessions') >= 4)
+      // each was asked before the first newcomer, who would wait for them otherwise
+      await untilTrue(READY_MS, async () => attack.tally.of('sessions') >= SPEAKERS)
     },
     async run(attack) {
       while (!attack.signal.aborted) {

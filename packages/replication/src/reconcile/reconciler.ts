@@ -199,7 +199,7 @@ class ChannelReconciler implements Reconciler {
     const tally = createTally()
     const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
     this.#channels.add(channel)
-    const leave = this.#seats.sit(channel, remote)
+    const leave = this.#seats.sit(channel, role === 'responder' ? remote : undefined)
     const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
       channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
     )

@@ -83,3 +83,9 @@ test('nobody who is not slow makes way', () => {
   }
   expect(seats.mayCall(channelFrom('203.0.113.1'))).toBe(false)
 })
+
+test('sessions that this node opened take no seats from others', () => {
+  const seats = new SessionSeats(createManualClock())
+  for (let at = 0; at < MAX_SESSIONS; at++) seats.sit(channelFrom(`192.0.2.${at}`), undefined)
+  expect(seats.mayCall(channelFrom('203.0.113.1'))).toBe(true)
+})

@@ -28,7 +28,7 @@ type Waited = Pick<RemoteWait, 'waitedMs'>
 type Caller = Pick<ReplicationChannel, 'peer' | 'address'>
 
 export class SessionSeats {
-  /** Sessions that run, whoever opened them, by what their channel counts under. */
+  /** Sessions that others opened and that run, by what their channel counts under. */
   readonly #running = new KeyedCounts<string>()
   readonly #waits = new Map<ReplicationChannel, Waited>()
   /** The parts of messages that wait in each of them for an answer. */
@@ -57,17 +57,18 @@ export class SessionSeats {
     return true
   }
 
-  /** Counts a session until the returned function is called. */
-  sit(channel: ReplicationChannel, remote: Waited): () => void {
-    this.#running.add(groupOf(channel))
-    this.#waits.set(channel, remote)
+  /** Counts a session until the returned function is called. @param remote undefined for one that this node opened, which takes no seat */
+  sit(channel: ReplicationChannel, remote: Waited | undefined): () => void {
+    if (remote !== undefined) {
+      this.#running.add(groupOf(channel))
+      this.#waits.set(channel, remote)
+    }
     return () => this.#leave(channel)
   }
 
   #leave(channel: ReplicationChannel): void {
-    if (!this.#waits.delete(channel)) return
-    this.#running.remove(groupOf(channel))
     this.#pending.delete(channel)
+    if (this.#waits.delete(channel)) this.#running.remove(groupOf(channel))
   }
 
   /** The session of the group whose remote has kept it waiting for longest; of the group with the most unless one is given. */
