@@ -53,7 +53,6 @@ describe('members that took the same address where nobody heard them, and then m
       expect(new Set(nodes.map(({ address }) => address)).size).toBe(1)
       lab.network.partition(undefined)
       const tookMs = await lab.until(() => areDistinct(nodes), 10 * MINUTE)
-      if (process.env['MESH_TEST_LEASES'] !== undefined) console.log(count, late, tookMs)
       expect(tookMs).toBeLessThanOrEqual(withinMs)
       await lab.clock.advance(MINUTE)
       expect(areDistinct(nodes)).toBe(true)
