@@ -7,7 +7,8 @@ const areDistinct = (nodes: readonly Leaser[]) =>
   new Set(nodes.flatMap(({ address }) => address ?? [])).size === nodes.length
 const meanOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0) / counts.length
 
-const COUNT = 50
+/** By hand more members may be tried: `MESH_TEST_LEASES=200`. */
+const COUNT = Number(process.env['MESH_TEST_LEASES'] ?? 50)
 
 const CASES = [
   { seed: 71, range: '10.1.0.0/24', latencyMs: [0, 5_000], lateMs: 1_000, withinMs: 40 * SECOND },
@@ -35,4 +36,40 @@ describe(`${COUNT} members that start together and hear each other late`, () => 
       await lab.stop()
     },
   )
+})
+
+describe('members that took the same address where nobody heard them, and then meet', () => {
+  it.each([
+    { seed: 74, count: 30, latencyMs: [0, 1_000], lateMs: 500, withinMs: MINUTE },
+    { seed: 75, count: 30, latencyMs: [0, 10_000], lateMs: 2_000, withinMs: 3 * MINUTE },
+  ] as const)(
+    'are apart within a bounded time: messages up to $latencyMs.1 ms late',
+    { timeout: 300_000 },
+    async ({ seed, count, withinMs, ...late }) => {
+      const lab = createLeaseLab(seed, count, { ...late, loss: 0.05, duplication: 0.05 })
+      lab.network.partition((peer) => lab.ids.indexOf(peer))
+      const nodes = await Promise.all(lab.ids.map((_, at) => lab.vpn(at)))
+      await lab.until(() => nodes.every(({ address }) => address !== undefined), MINUTE)
+      expect(new Set(nodes.map(({ address }) => address)).size).toBe(1)
+      lab.network.partition(undefined)
+      const tookMs = await lab.until(() => areDistinct(nodes), 10 * MINUTE)
+      expect(tookMs).toBeLessThanOrEqual(withinMs)
+      await lab.clock.advance(MINUTE)
+      expect(areDistinct(nodes)).toBe(true)
+      await lab.stop()
+    },
+  )
+
+  it('of two the smaller id keeps it, and the other moves within seconds of hearing of it', async () => {
+    const lab = createLeaseLab(76, 2, { latencyMs: [5, 100] })
+    lab.network.partition((peer) => lab.ids.indexOf(peer))
+    const nodes = [await lab.vpn(0), await lab.vpn(1)]
+    await lab.until(() => nodes.every(({ address }) => address === '10.1.0.1'), MINUTE)
+    lab.network.partition(undefined)
+    const tookMs = await lab.until(() => areDistinct(nodes), 5 * MINUTE)
+    expect(tookMs).toBeLessThanOrEqual(20 * SECOND)
+    const [smaller] = nodes.toSorted((a, b) => (a.node.id < b.node.id ? -1 : 1))
+    expect(smaller?.address).toBe('10.1.0.1')
+    await lab.stop()
+  })
 })
