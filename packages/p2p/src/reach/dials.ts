@@ -35,7 +35,7 @@ export function toPeerAddress(address: Multiaddr): PeerAddress {
   return { text: address.toString(), relay: relayOf(address) }
 }
 
-/** What libp2p tells of a dial when the transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
+/** The event by which libp2p says that a transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
 const HANDSHAKE_BEGINS = 'upgrader:encrypt-outbound-connection'
 
 class HostDials implements Dials {

@@ -25,7 +25,7 @@ export const MAX_MANIFEST_ENTRIES = 200_000
 export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */
 export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
-/** What one entry of a list takes in memory beside its path, in bytes. */
+/** The memory that one entry of a list takes beside its path, in bytes. */
 export const PACKED_ENTRY_BYTES = 19
 /** Memory of the lists of all downloads together, in bytes: one list as long as may be always has room alone. */
 export const MAX_LIST_BYTES = 40 * 2 ** 20

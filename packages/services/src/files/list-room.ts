@@ -2,7 +2,7 @@
 import { filesError } from './errors.ts'
 import { PACKED_ENTRY_BYTES, MAX_LIST_BYTES } from './limits.ts'
 
-/** What one download has of it. */
+/** The part of it that one download has. */
 export interface ListShare {
   /**
    * Takes room for an entry whose path has so many bytes.

@@ -24,7 +24,7 @@ export interface ManifestEntry {
   readonly isExecutable: boolean
 }
 
-/** In the order in which they were added; an array is such. */
+/** Entries in the order in which they were added; an array is such. */
 export interface ManifestEntries extends Iterable<ManifestEntry> {
   readonly length: number
   at(index: number): ManifestEntry | undefined
