@@ -176,7 +176,7 @@ export const DIAL_STAGGER_MS = 250
 export const ANSWERED_STAGGER_MS = 3_000
 /** The head start of all direct addresses over relayed ones, in ms. */
 export const RELAY_STAGGER_MS = 1_000
-/** The most peers that are dialled at the same time; fewer, down to two, where handshakes are slow. */
+/** The most peers that are dialled at the same time; fewer, down to four, where handshakes are slow. */
 export const MAX_PARALLEL_DIALS = 16
 /** How long a direct dial takes, in ms, from which on half as many are begun at a time. */
 export const SLOW_DIAL_MS = 3_000

@@ -65,10 +65,14 @@ async function breakOff(attack: Attack, interrupted: Interrupted): Promise<void>
     // a stream that was refused, or whose connection another one ended, is one more that broke off
     await breakOffStream(attack, interrupted).catch(() => tally.count('refusals'))
   })
+  // to close waits for what the victim sends for ever
+  const stop = () => connection.abort(new Error('the attack is over'))
+  signal.addEventListener('abort', stop, { once: true })
   await Promise.race([Promise.all(streams), pause(randomInt(800), signal)])
   if (randomInt(2) === 0) connection.abort(new Error('enough'))
   else await connection.close()
   await Promise.all(streams)
+  signal.removeEventListener('abort', stop)
 }
 
 async function protocolsOf(peer: Libp2p, connection: Connection): Promise<readonly string[]> {

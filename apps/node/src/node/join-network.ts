@@ -6,10 +6,10 @@
 import type { JoinInit } from './join-init.ts'
 import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
+import type { P2pNode } from '@mesh/p2p'
 import type { P2pNodeInit } from '@mesh/p2p/node'
 import type { ReplicatorInit } from '@mesh/replication'
 import { nameInForce } from '../settings/node-name.ts'
-import type { P2pNode } from '@mesh/p2p'
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
@@ -129,11 +129,12 @@ async function segmentCap(): Promise<((fd: number) => void) | undefined> {
   }
 }
 
-/** Does the ledger tell of no other node? */
+/** Was somebody of this network found on this link? */
 function isNear(p2p: Pick<P2pNode, 'discovery'>): boolean {
   return p2p.discovery().some(({ method, found = 0 }) => method === 'mdns' && found > 0)
 }
 
+/** Does the ledger tell of no other node? */
 function isLonely(ledger: Ledger): boolean {
   for (const { key } of ledger.snapshot().entries(BUCKETS.healthcheck)) if (key !== ledger.self) return false
   return true

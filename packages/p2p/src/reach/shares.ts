@@ -12,8 +12,8 @@ import {
   SPECULATIVE_PACE_MIN_MS,
 } from '../limits.ts'
 
-/** One that hangs leaves a place for others. */
-const LEAST_PARALLEL_DIALS = 2
+/** Peers that answer and never end a handshake, as strangers can, leave places for others. */
+const LEAST_PARALLEL_DIALS = 4
 
 export interface Shares {
   /** When newcomers were dialled, oldest first, within the last minute. */
