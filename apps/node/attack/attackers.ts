@@ -92,6 +92,14 @@ export async function sendMuch(stream: Stream, bytes: Uint8Array, signal: AbortS
   return bytes.length
 }
 
+/** Sends the same again and again, until the stream ends. @param send false once it has ended */
+export async function sendForEver(
+  bytes: Uint8Array,
+  send: (bytes: Uint8Array) => Promise<boolean>,
+): Promise<void> {
+  while (await send(bytes));
+}
+
 function drained(stream: Stream, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -64,5 +64,6 @@ export {
 } from './records.ts'
 export { greatestGroup } from './greatest-group.ts'
 export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
+export { copyOf, isSmallPart } from './small-part.ts'
 export { TimeShare, type TimeShareInit } from './time-share.ts'
 export { toError } from './to-error.ts'

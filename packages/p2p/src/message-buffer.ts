@@ -1,5 +1,5 @@
 /** Collects bytes as they come and gives them back as messages, each with its length as an unsigned varint ahead. */
-import { copyOf, isSmallPart } from './small-part.ts'
+import { copyOf, isSmallPart } from '@mesh/core'
 
 /** Lengths up to 2^28 - 1. */
 const MAX_PREFIX_BYTES = 4

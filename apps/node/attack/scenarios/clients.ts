@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSocket } from 'node:dgram'
 import type { Stream } from '@libp2p/interface'
-import { framed, onFrames, overAndOver, sendAll, together, varint } from '../attackers.ts'
+import { framed, onFrames, overAndOver, sendAll, sendForEver, together, varint } from '../attackers.ts'
 import { provide } from '../provider.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
@@ -28,10 +28,6 @@ interface Deed {
   run(stream: Stream, send: (bytes: Uint8Array) => Promise<boolean>, attack: Attack): Promise<unknown>
 }
 
-const forEver = async (bytes: Uint8Array, send: (bytes: Uint8Array) => Promise<boolean>) => {
-  while (await send(bytes));
-}
-
 /** Sends each byte in a frame of its own. */
 async function crumble(stream: Stream, bytes: Uint8Array, { signal }: Attack): Promise<void> {
   for (let at = 0; at < bytes.length && stream.status === 'open' && !signal.aborted; at++) {
@@ -52,7 +48,7 @@ const SERVICES: Readonly<Record<string, Deed>> = {
   endless: {
     async run(_stream, send) {
       await send(OK)
-      await forEver(Buffer.alloc(MB), send)
+      await sendForEver(Buffer.alloc(MB), send)
     },
   },
   small: {
@@ -86,34 +82,34 @@ const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 const NAMES = `HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ${'a,'.repeat(25_000)}\r\n${'b: c\r\n'.repeat(1_900)}\r\n`
 
 const ORIGINS: Readonly<Record<string, Deed>> = {
-  hints: { run: (_stream, send) => forEver(Buffer.from(HINT.repeat(4)), send) },
+  hints: { run: (_stream, send) => sendForEver(Buffer.from(HINT.repeat(4)), send) },
   interim: {
-    run: (_stream, send) => forEver(Buffer.from('HTTP/1.1 102 Processing\r\n\r\n'.repeat(10_000)), send),
+    run: (_stream, send) => sendForEver(Buffer.from('HTTP/1.1 102 Processing\r\n\r\n'.repeat(10_000)), send),
   },
   headers: {
     async run(_stream, send) {
       await send(Buffer.from('HTTP/1.1 200 OK\r\n'))
-      await forEver(Buffer.from('x: y\r\n'.repeat(10_000)), send)
+      await sendForEver(Buffer.from('x: y\r\n'.repeat(10_000)), send)
     },
   },
   names: { isRead: true, run: async (_stream, send) => await send(Buffer.from(NAMES)) },
   chunks: {
     async run(_stream, send) {
       await send(Buffer.from(CHUNKED))
-      await forEver(Buffer.from('1\r\nx\r\n'.repeat(10_000)), send)
+      await sendForEver(Buffer.from('1\r\nx\r\n'.repeat(10_000)), send)
     },
   },
   body: {
     async run(_stream, send) {
       await send(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
-      await forEver(Buffer.alloc(MB), send)
+      await sendForEver(Buffer.alloc(MB), send)
     },
   },
   trailers: {
     isRead: true,
     async run(_stream, send) {
       await send(Buffer.from(`${CHUNKED}0\r\n`))
-      await forEver(Buffer.from('x: y\r\n'.repeat(10_000)), send)
+      await sendForEver(Buffer.from('x: y\r\n'.repeat(10_000)), send)
     },
   },
   switching: {

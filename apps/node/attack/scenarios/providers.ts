@@ -4,14 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Stream } from '@libp2p/interface'
-import { createNodeSigner } from '@mesh/ledger/node'
-import { dialTarget, framed, onFrames, overAndOver, sendAll, together, varint } from '../attackers.ts'
-import { gzippedBlock, signEntry } from '../gossip.ts'
-import { proveMembership } from '../membership.ts'
+import { framed, onFrames, overAndOver, sendAll, sendForEver, together, varint } from '../attackers.ts'
+import { provide } from '../provider.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
-import { openVoice, untilHeld } from '../voice.ts'
-import { userEntries } from './services.ts'
 
 const FILE = '/mesh/file/1'
 /** The most files of a share, and how long their paths are where all of them are as long as they may be together. */
@@ -48,10 +44,6 @@ type Serve = (
   signal: AbortSignal,
 ) => Promise<void>
 
-const forEver = async (bytes: Uint8Array, send: (bytes: Uint8Array) => Promise<boolean>) => {
-  while (await send(bytes));
-}
-
 /** One file, of which only what follows is false. */
 const oneFile = async (send: (bytes: Uint8Array) => Promise<boolean>, size: number) => {
   await send(offer('one', 1))
@@ -60,7 +52,7 @@ const oneFile = async (send: (bytes: Uint8Array) => Promise<boolean>, size: numb
 }
 
 const KINDS: Readonly<Record<string, Serve>> = {
-  busy: async (_stream, send) => forEver(Buffer.concat(Array.from({ length: 10_000 }, () => BUSY)), send),
+  busy: async (_stream, send) => sendForEver(Buffer.concat(Array.from({ length: 10_000 }, () => BUSY)), send),
   async manifest(_stream, send) {
     await send(offer('many', MOST_FILES))
     for (let at = 0; at < MOST_FILES; at += PART_FILES) {
@@ -70,11 +62,11 @@ const KINDS: Readonly<Record<string, Serve>> = {
   },
   async packed(_stream, send) {
     await send(offer('packed', MOST_FILES))
-    await forEver(framed(Buffer.alloc(65_520, Uint8Array.of(0x1a, 0))), send)
+    await sendForEver(framed(Buffer.alloc(65_520, Uint8Array.of(0x1a, 0))), send)
   },
   async nothing(_stream, send) {
     await oneFile(send, LARGE_BYTES)
-    await forEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(0))), send)
+    await sendForEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(0))), send)
   },
   async slow(_stream, send, signal) {
     await oneFile(send, LARGE_BYTES)
@@ -95,29 +87,25 @@ const KINDS: Readonly<Record<string, Serve>> = {
   },
   async small(_stream, send) {
     await oneFile(send, LARGE_BYTES)
-    await forEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(1))), send)
+    await sendForEver(Buffer.concat(Array.from({ length: 10_000 }, () => data(1))), send)
   },
 }
 
 /** Offers a file under a key of its own, and serves whoever asks for it. */
 async function offerFile(attack: Attack, kind: string, serve: Serve): Promise<string> {
-  const { target, signal, config, tally } = attack
-  const seed = Uint8Array.from(randomBytes(32))
-  const signer = createNodeSigner(seed)
-  const peer = await attack.peer({ seed })
-  await peer.handle(FILE, (stream) => {
-    tally.count(`${kind} fetched`)
-    tally.count('files fetched')
-    const send = async (bytes: Uint8Array) => await sendAll(stream, bytes, signal)
-    onFrames(stream, () => {})
-    void serve(stream, send, signal).catch((error: unknown) => tally.missed(error, signal))
-  })
-  const connection = await dialTarget(peer, target, signal)
-  await proveMembership({ connection, self: peer.peerId }, config, signal)
+  const { signal, tally } = attack
   const name = `${kind}-${randomBytes(4).toString('hex')}`
-  const offered = signEntry(signer, ['files', name, { PeerID: signer.peerId, Name: name }])
-  await (await openVoice(attack)).say(gzippedBlock([...userEntries(signer), offered]), seed)
-  await untilHeld(attack, 'files', name)
+  await provide(attack, {
+    protocol: FILE,
+    entry: ({ peerId }) => ['files', name, { PeerID: peerId, Name: name }],
+    serve(stream) {
+      tally.count(`${kind} fetched`)
+      tally.count('files fetched')
+      const send = async (bytes: Uint8Array) => await sendAll(stream, bytes, signal)
+      onFrames(stream, () => {})
+      void serve(stream, send, signal).catch((error: unknown) => tally.missed(error, signal))
+    },
+  })
   return name
 }
 
@@ -127,7 +115,7 @@ export const PROVIDER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `the node's owner fetches what ${Object.keys(KINDS).length + LISTERS - 1} members offer, again when it ended: ${LISTERS} lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
     boundedBy:
-      'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, SHORT_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
+      'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, SHORT_PIECE_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
     appliesToLegacy: false,
     aim: 'files fetched',
     isApart: true,

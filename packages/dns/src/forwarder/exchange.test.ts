@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { parseIp, systemClock } from '@mesh/core'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { watchCopies } from '@mesh/testkit'
+import { expect, onTestFinished, test } from 'vitest'
 import { exchangeOverTcp } from './exchange.ts'
 
 const ANSWER = Buffer.alloc(5_000, 'answer ')
@@ -26,18 +27,11 @@ async function answerInPieces(pieceBytes: number): Promise<number> {
 
 test('an answer over TCP that comes byte by byte is taken, and not copied for each of them', async () => {
   const port = await answerInPieces(1)
-  let copiedBytes = 0
-  const { concat } = Buffer
-  const concatenated = vi.spyOn(Buffer, 'concat').mockImplementation((...args) => {
-    const whole = concat(...args)
-    copiedBytes += whole.byteLength
-    return whole
-  })
-  onTestFinished(() => concatenated.mockRestore())
+  using copies = watchCopies()
   const got: string[] = []
   const server = { address: parseIp('127.0.0.1'), port }
   const accept = (reply: Buffer) => got.push(reply.toString()) > 0
   await exchangeOverTcp({ server, packet: Buffer.from('asked'), withinMs: 30_000, accept }, systemClock)
   expect(got).toEqual([ANSWER.toString()])
-  expect(copiedBytes).toBeLessThan(4 * ANSWER.length)
+  expect(copies.bytes).toBeLessThan(4 * ANSWER.length)
 })

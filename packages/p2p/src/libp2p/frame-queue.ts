@@ -5,7 +5,7 @@
  * whole heap is collected, so that a flood of frames would cost several times what they may hold.
  */
 import type { Uint8ArrayList } from 'uint8arraylist'
-import { isSmallPart } from '../small-part.ts'
+import { isSmallPart } from '@mesh/core'
 
 const BLOCK_BYTES = 64 * 1024
 /** How long the first block of a queue is, in bytes; the next ones are as long as all before them, up to `BLOCK_BYTES`. */

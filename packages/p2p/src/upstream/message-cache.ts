@@ -6,7 +6,7 @@
  *
  * Reaches into `mcache`; where it is missing nothing is bounded. Without it `message-cache.test.ts` fails.
  */
-import { copyOf, isSmallPart } from '../small-part.ts'
+import { copyOf, isSmallPart } from '@mesh/core'
 
 interface MessageCache {
   readonly msgs?: ReadonlyMap<string, { readonly message: CachedMessage }>

@@ -8,10 +8,9 @@
  * Without it `unread-bytes.test.ts` fails; `npm run attack -- service-writers small-frames` fills such streams.
  */
 import type { Connection } from '@libp2p/interface'
-import type { SharedBytes, WaitingBytes } from '@mesh/core'
+import { copyOf, isSmallPart, type SharedBytes, type WaitingBytes } from '@mesh/core'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { copyOf, isSmallPart } from '../small-part.ts'
 import { watchStreams } from './muxed-streams.ts'
 
 /** The least bytes that one piece counts for, however short it is: 115 were measured, and 500 with a block of its own. */

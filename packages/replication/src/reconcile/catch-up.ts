@@ -161,7 +161,8 @@ class ScheduledCatchUp implements CatchUp {
   #work(): void {
     const isFast = (peer: PeerId) => !this.#wereSlow.has(peer)
     while (this.#running < MAX_OWN_SESSIONS && !this.#stopping.signal.aborted) {
-      const peer = [...this.#due].find(isFast) ?? [...this.#due][0]
+      const due = [...this.#due]
+      const peer = due.find(isFast) ?? due[0]
       if (peer === undefined) return
       this.#due.delete(peer)
       const isBusy = this.#sessions.has(peer) || this.#components.reconciler.isPaused(peer)

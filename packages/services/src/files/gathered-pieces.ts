@@ -1,7 +1,6 @@
 /** Bytes of a file as they came, until they are written with one call. */
+import { SHORT_PIECE_BYTES } from './limits.ts'
 
-/** Pieces below this are copied one behind the other: one of a byte takes two hundred more where it stands alone. */
-const SHORT_BYTES = 256
 /** How long the blocks are into which short pieces are copied, in bytes. */
 const BLOCK_BYTES = 4_096
 
@@ -18,7 +17,7 @@ export class GatheredPieces {
   /** Keeps the bytes, or copies them. */
   add(bytes: Uint8Array): void {
     this.#byteLength += bytes.byteLength
-    if (bytes.byteLength < SHORT_BYTES) return this.#copy(bytes)
+    if (bytes.byteLength < SHORT_PIECE_BYTES) return this.#copy(bytes)
     this.#endBlock()
     this.#pieces.push(bytes)
   }

@@ -71,6 +71,8 @@ export const MAX_REASON_CHARS = 500
 export const MAX_REASON_BYTES = 2_048
 /** A receiver that took nothing for this long makes room for one that waits. */
 export const IDLE_RECEIVER_MS = 5_000
+/** Pieces of a file below this many bytes are copied one behind the other: one of a byte takes two hundred more where it stands alone. */
+export const SHORT_PIECE_BYTES = 256
 /** Bytes of a legacy member's file that are gathered before they are written. */
 export const RAW_WRITE_BYTES = 2 ** 20
 /** How often a name is looked up that nobody offers, beside looking whenever the ledger changes. */

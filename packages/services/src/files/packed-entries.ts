@@ -1,6 +1,9 @@
-/** The entries of a list that came from another member, held in the fewest bytes: objects would take four times as many. */
+/**
+ * The entries of a list that came from another member, held in few bytes and outside of the heap. Objects would take 1.4 times
+ * as many (paths of 150 bytes) to 2.5 times (of 20).
+ */
 import type { ManifestEntries, ManifestEntry } from './manifest.ts'
-import { MAX_PATH_BYTES, PACKED_ENTRY_BYTES } from './limits.ts'
+import { PACKED_ENTRY_BYTES } from './limits.ts'
 
 /** How long the blocks are in which entries stand one behind the other, in bytes. */
 const BLOCK_BYTES = 64 * 1024
@@ -21,7 +24,8 @@ export class PackedEntries implements ManifestEntries {
 
   /** @param entry with a path that a manifest may have */
   add({ path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry): void {
-    if (this.#used + PATH_AT + MAX_PATH_BYTES > BLOCK_BYTES) {
+    const pathBytes = Buffer.byteLength(path)
+    if (this.#used + PATH_AT + pathBytes > BLOCK_BYTES) {
       this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
       this.#used = 0
     }
@@ -30,7 +34,7 @@ export class PackedEntries implements ManifestEntries {
     block[at] = (isFolder ? IS_FOLDER : 0) | (isExecutable ? IS_EXECUTABLE : 0)
     block.writeDoubleLE(size, at + SIZE_AT)
     block.writeDoubleLE(modifiedMs, at + TIME_AT)
-    const pathBytes = block.write(path, at + PATH_AT, MAX_PATH_BYTES, 'utf8')
+    block.write(path, at + PATH_AT, 'utf8')
     block.writeUInt16LE(pathBytes, at + LENGTH_AT)
     this.#used += PATH_AT + pathBytes
     this.#places.push((this.#blocks.length - 1) * BLOCK_BYTES + at)

@@ -3,7 +3,7 @@
  * take a hundred times as much, and a small view keeps the whole block in memory that it is a part of.
  */
 import type { Socket } from 'node:net'
-import { addressGroup, type Clock, SharedBytes } from '@mesh/core'
+import { addressGroup, type Clock, copyOf, isSmallPart, SharedBytes } from '@mesh/core'
 import {
   FULL_CHUNK_BYTES,
   LEAST_PIECE_BYTES,
@@ -68,13 +68,13 @@ export class SocketWriter {
     const { byteLength } = bytes
     if (this.#socket.writableLength === 0) this.#overhead = 0
     this.#overhead += Math.max(0, LEAST_PIECE_BYTES - byteLength)
-    this.#socket.write(this.#isToBeCopied(bytes) ? new Uint8Array(bytes) : bytes)
+    this.#socket.write(this.#isToBeCopied(bytes) ? copyOf(bytes) : bytes)
   }
 
   /** Full chunks of one turn wait only for its end, to leave together: a copy of each would cost a fifth of the throughput. */
-  #isToBeCopied({ buffer, byteLength }: Uint8Array): boolean {
+  #isToBeCopied(bytes: Uint8Array): boolean {
     const { writableLength } = this.#socket
-    const waits = writableLength > (byteLength < FULL_CHUNK_BYTES ? 0 : SOCKET_BUFFER_BYTES)
-    return waits && buffer.byteLength > 2 * byteLength
+    const waits = writableLength > (bytes.byteLength < FULL_CHUNK_BYTES ? 0 : SOCKET_BUFFER_BYTES)
+    return waits && isSmallPart(bytes)
   }
 }

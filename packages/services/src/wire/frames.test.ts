@@ -1,5 +1,6 @@
+import { watchCopies } from '@mesh/testkit'
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { createFrameReader, encodeFrame } from './frames.ts'
 
 test('frames come back whole and in order, however they were cut', () => {
@@ -28,18 +29,11 @@ test('a frame over the bound is refused before it came, and nothing after it is 
 })
 
 test('a frame that comes byte by byte is not copied for each of them', () => {
-  let copiedBytes = 0
-  const { concat } = Buffer
-  const concatenated = vi.spyOn(Buffer, 'concat').mockImplementation((...args) => {
-    const whole = concat(...args)
-    copiedBytes += whole.byteLength
-    return whole
-  })
-  onTestFinished(() => concatenated.mockRestore())
+  using copies = watchCopies()
   const got: string[] = []
   const sent = Buffer.alloc(20_000, 'sent ')
   const read = createFrameReader(65_507, (frame) => got.push(Buffer.from(frame).toString()))
   for (const byte of Buffer.from(encodeFrame(sent))) read(Uint8Array.of(byte))
   expect(got).toEqual([sent.toString()])
-  expect(copiedBytes).toBeLessThan(10 * sent.byteLength)
+  expect(copies.bytes).toBeLessThan(10 * sent.byteLength)
 })
