@@ -32,7 +32,7 @@ export function freeSentBlocks(top: object): void {
   if (stream.sendData !== undefined && isWrittenSocket(socket)) freeWritten(stream, socket)
 }
 
-/** What was encrypted is not used again, and what it became is used by the connection beneath alone. */
+/** Frees what was encrypted, which is not used again, and hands over what it became, which the connection beneath alone uses. */
 function freeEncrypted(layer: Layer, encrypt: (bytes: Blocks) => Blocks): void {
   layer.encrypt = (bytes) => {
     const encrypted = encrypt(bytes)
