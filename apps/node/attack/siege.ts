@@ -41,7 +41,7 @@ export interface SiegeResult extends SiegeInit {
   readonly deeds: readonly SiegeDeed[]
   /** What became of all attacks: those that never reached their node prove nothing. */
   readonly outcomes: SiegeOutcomes
-  /** What should have held and did not; an attack that had no time for its handshakes is no such thing. */
+  /** What should have held and did not; an attack that did not reach its node is no such thing. */
   readonly broke: string | undefined
 }
 
@@ -168,8 +168,8 @@ async function judge(
 function brokenOf(result: Omit<SiegeResult, 'broke'>): string | undefined {
   const { lost, writes, arrived, digests, grownMb, outcomes } = result
   if (outcomes.carriedOut === 0) return 'no attack was carried out'
-  const { notCarriedOut: idle } = outcomes
-  if (idle.length > 0) return `these attacks were not carried out: ${idle.join(', ')}`
+  const { failed } = outcomes
+  if (failed.length > 0) return `these attacks failed by themselves: ${failed.join(', ')}`
   if (lost > 0) return `${lost} nodes are lost`
   if (arrived < writes) return `${writes - arrived} writes did not arrive everywhere`
   if (digests > 1) return `there are ${digests} different ledgers`

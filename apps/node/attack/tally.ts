@@ -5,10 +5,11 @@
 import { errorChain } from './error-chain.ts'
 
 /**
- * `refused`: the victim ended all that the attack tried, which is an outcome too. `out of time`: all that it tried ended at a
- * deadline, of the victim's bounds or for lack of a processor, which proves nothing. `not carried out`: it tried nothing, or failed.
+ * `refused`: the victim ended all that the attack tried, which is an outcome too. `kept out`: what it tried ended at a deadline or
+ * in a handshake, at the victim's bounds or for lack of a processor. `never ran`: it tried nothing. `failed`: by a fault of its
+ * own. The last three prove nothing.
  */
-export type Carried = 'carried out' | 'refused' | 'out of time' | 'not carried out'
+export type Carried = 'carried out' | 'refused' | 'kept out' | 'never ran' | 'failed'
 
 /** Errors by which the other side of a connection or stream shows that it ended it, by name and by code. */
 const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
@@ -24,8 +25,17 @@ const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
   'UnexpectedEOFError',
 ])
 
-/** Errors by which a deadline shows, as libp2p, the system and `untilTrue` name them. */
-const LATE: ReadonlySet<string> = new Set(['AbortError', 'ETIMEDOUT', 'TimeoutError'])
+/**
+ * Errors by which a deadline shows, as libp2p, the system and `untilTrue` name them, and those of a handshake that did not end:
+ * libp2p says no more of why.
+ */
+const KEPT_OUT: ReadonlySet<string> = new Set([
+  'AbortError',
+  'ETIMEDOUT',
+  'EncryptionFailedError',
+  'MuxerUnavailableError',
+  'TimeoutError',
+])
 
 /** The victim refused in so many words what was asked of it. */
 export class RefusedError extends Error {
@@ -35,7 +45,7 @@ export class RefusedError extends Error {
 export class Tally {
   readonly #counts = new Map<string, number>()
   readonly #refusals = new Map<string, number>()
-  readonly #late = new Map<string, number>()
+  readonly #keptOut = new Map<string, number>()
   readonly #failures = new Map<string, number>()
 
   /** Counts what reached the victim, as 'streams'. */
@@ -53,7 +63,7 @@ export class Tally {
     const chain = errorChain(error)
     const isOneOf = (names: ReadonlySet<string>) =>
       chain.some(({ name, code }) => names.has(name) || names.has(code))
-    const failed = isOneOf(LATE) ? this.#late : this.#failures
+    const failed = isOneOf(KEPT_OUT) ? this.#keptOut : this.#failures
     const reasons = isOneOf(ENDED_BY_VICTIM) ? this.#refusals : failed
     const last = chain.at(-1)
     const reason = last === undefined ? String(error) : `${last.name}: ${last.message}`.slice(0, 120)
@@ -64,7 +74,8 @@ export class Tally {
   carried(aim: string): Carried {
     if (this.of(aim) > 0) return 'carried out'
     if (this.#refusals.size > 0) return 'refused'
-    return this.#late.size > 0 ? 'out of time' : 'not carried out'
+    if (this.#keptOut.size > 0) return 'kept out'
+    return this.#failures.size > 0 ? 'failed' : 'never ran'
   }
 
   /** All of it for a person to read. */
@@ -72,7 +83,7 @@ export class Tally {
     const counts = [...this.#counts].map(([what, times]) => `${Math.round(times)} ${what}`)
     const missed = [
       ...describe('refused', this.#refusals),
-      ...describe('out of time', this.#late),
+      ...describe('kept out', this.#keptOut),
       ...describe('failed', this.#failures),
     ]
     return [...counts, ...missed].join(', ') || 'nothing was done'

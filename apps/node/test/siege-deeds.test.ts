@@ -14,20 +14,21 @@ function carriedAfter(...errors: readonly unknown[]) {
   return tally.carried('streams')
 }
 
-test('an attack is carried out, refused, out of time, or failed by itself', async () => {
+test('an attack is carried out, refused, kept out, never ran, or failed by itself', async () => {
   const late = await untilTrue(0, async () => false).catch((error: unknown) => error)
   const dial = new AggregateError([new Error('x', { cause: late })])
   const reset = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
   const own = Object.assign(new Error('taken'), { code: 'EADDRINUSE' })
-  expect(carriedAfter(late, dial)).toBe('out of time')
+  const handshake = Object.assign(new Error('Encryption failed'), { name: 'EncryptionFailedError' })
+  for (const error of [late, dial, handshake]) expect(carriedAfter(error, own)).toBe('kept out')
   expect(carriedAfter(late, reset)).toBe('refused')
   expect(carriedAfter(new RefusedError('no'))).toBe('refused')
-  expect([carriedAfter(), carriedAfter(own)]).toEqual(['not carried out', 'not carried out'])
+  expect([carriedAfter(), carriedAfter(own)]).toEqual(['never ran', 'failed'])
   const tally = new Tally()
   tally.missed(late, signal)
   tally.count('streams')
   expect(tally.carried('streams')).toBe('carried out')
-  expect(String(tally)).toBe('1 streams, 1 out of time (mostly TimeoutError: not within 0 ms)')
+  expect(String(tally)).toBe('1 streams, 1 kept out (mostly TimeoutError: not within 0 ms)')
 })
 
 test('a siege names the attacks that prove nothing, those among them of which nothing was told', () => {
@@ -37,17 +38,19 @@ test('a siege names the attacks that prove nothing, those among them of which no
     carried,
     said: '',
   })
-  const deeds = [
-    deed('a', 'carried out'),
-    deed('b', 'refused'),
-    deed('c', 'out of time'),
-    deed('d', 'not carried out'),
-  ]
+  const deeds = [deed('a', 'carried out'), deed('b', 'refused'), deed('c', 'kept out'), deed('d', 'failed')]
   const outcomes = outcomesOf(deeds, ['a', 'b', 'c', 'd', 'e'])
-  expect(outcomes).toEqual({ carriedOut: 1, refused: ['b'], outOfTime: ['c'], notCarriedOut: ['d', 'e'] })
+  expect(outcomes).toEqual({
+    carriedOut: 1,
+    refused: ['b'],
+    keptOut: ['c'],
+    neverRan: ['e'],
+    failed: ['d'],
+  })
   expect(describeOutcomes(outcomes)).toBe(
     '1 of 5 attacks were carried out; 1 were refused at the door (b); ' +
-      '1 had no time to reach their node and prove nothing (c); 2 were not carried out and prove nothing (d, e)',
+      '1 did not reach their node and prove nothing (c); 1 never ran and prove nothing (e); ' +
+      '1 failed by themselves and prove nothing (d)',
   )
   expect(describeOutcomes(outcomesOf([deed('a', 'carried out')], ['a']))).toBe(
     '1 of 1 attacks were carried out',
