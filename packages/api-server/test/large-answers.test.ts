@@ -67,6 +67,8 @@ describe('a ledger full of values that are no JSON', () => {
       }, PATIENT)
       expect((await get('/api/summary')).status).toBe(200)
       expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB)
+      const head = await fetch(`${node.listener.url}/api/ledger`, { method: 'HEAD' })
+      expect([head.status, await head.text()]).toEqual([200, ''])
       // The control socket has places of its own.
       expect(Object.keys(await node.unixClient.getLedger({}))).toHaveLength(2)
     } finally {
