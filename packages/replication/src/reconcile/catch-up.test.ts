@@ -1,7 +1,7 @@
 import type { PeerId } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MAX_OWN_SESSIONS, SPREAD_DELAY_MS } from '../limits.ts'
+import { MAX_OWN_SESSIONS, SPREAD_DELAY_MS, UNHEARD_CHECK_INTERVAL_MS } from '../limits.ts'
 import { type CatchUp, createCatchUp } from './catch-up.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { SessionResult } from './session-result.ts'
@@ -9,7 +9,7 @@ import type { SessionResult } from './session-result.ts'
 const [ALICE, BOB, CAROL] = ['alice', 'bob', 'carol'] as PeerId[] as [PeerId, PeerId, PeerId]
 
 /** Of a node that is connected to these and has been for a while; each session lasts until it is ended. */
-function createWatched(peers: readonly PeerId[]) {
+function createWatched(peers: readonly PeerId[], heard: () => readonly PeerId[] = () => peers) {
   const clock = createManualClock()
   const asked: PeerId[] = []
   const running = new Map<PeerId, () => void>()
@@ -23,7 +23,7 @@ function createWatched(peers: readonly PeerId[]) {
   const catchUp: CatchUp = createCatchUp({
     self: 'self' as PeerId,
     channels: channels as never,
-    topic: { peers: () => peers },
+    topic: { peers: heard },
     reconciler: { reconcile, isPaused: () => false } as unknown as Reconciler,
     clock,
     random: { float: () => 0.5 } as never,
@@ -87,4 +87,20 @@ test('all hear that the clock was set, a few at a time, and in spite of news tha
     for (const peer of more) asked.add(peer)
   }
   expect([...asked].toSorted()).toEqual(peers.toSorted())
+})
+
+test('who comes to the topic after it was connected is asked again, as it missed what was sent there', async () => {
+  let heard: readonly PeerId[] = [BOB]
+  const { clock, catchUp, newlyAsked, end } = createWatched([ALICE, BOB], () => heard)
+  catchUp.start()
+  await clock.advance(0.9 * UNHEARD_CHECK_INTERVAL_MS)
+  await end(ALICE, BOB)
+  newlyAsked()
+  heard = [ALICE, BOB]
+  await clock.advance(0.1 * UNHEARD_CHECK_INTERVAL_MS)
+  expect(newlyAsked()).toEqual([ALICE])
+  await end(ALICE)
+  await clock.advance(UNHEARD_CHECK_INTERVAL_MS)
+  expect(newlyAsked()).toEqual([])
+  catchUp.stop()
 })

@@ -50,6 +50,8 @@ class ScheduledCatchUp implements CatchUp {
   readonly #components: CatchUpComponents
   /** Peers to compare with as soon as a session is free, and none runs with them. */
   readonly #due = new Set<PeerId>()
+  /** Peers that were not on the topic when this was looked at last: what was sent there meanwhile they have missed. */
+  readonly #unheard = new Set<PeerId>()
   /** Cancels what waits for its time, by peer, and by `NEWS` for what is for no peer. */
   readonly #waiting = new Map<string, () => void>()
   /** Who brought the news that is to be spread; undefined when it is not of one peer. */
@@ -117,6 +119,7 @@ class ScheduledCatchUp implements CatchUp {
   /** Both notice the meeting; one begins, the other does only if it was not asked meanwhile. */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
+    if (!this.#components.topic.peers().includes(peer)) this.#unheard.add(peer)
     if (this.#components.self < peer) this.#ask(peer)
     else this.#later(peer, SECOND_CALLER_MS, () => this.#ask(peer))
   }
@@ -124,11 +127,13 @@ class ScheduledCatchUp implements CatchUp {
   #left(peer: PeerId): void {
     this.#cancel(peer)
     this.#due.delete(peer)
+    this.#unheard.delete(peer)
     this.#failures.delete(peer)
     this.#wereSlow.delete(peer)
   }
 
   #retry(peer: PeerId): void {
+    this.#due.delete(peer)
     if (!this.#isPresent(peer)) return
     const limits = { leastMs: RETRY_MS, mostMs: MAX_RETRY_MS }
     const failures = this.#failures.get(peer) ?? createBackoff(limits, this.#components)
@@ -157,13 +162,18 @@ class ScheduledCatchUp implements CatchUp {
     }
   }
 
-  /** One of the members that are connected, and neither hear nor are heard on the topic. */
+  /**
+   * Those that came to the topic, and one of the members that are connected, and neither hear nor are heard there.
+   */
   #askUnheard(): void {
     const { channels, topic, random } = this.#components
     const heard = new Set(topic.peers())
+    const arrived = [...this.#unheard].filter((peer) => heard.has(peer))
     const unheard = channels.peersWith(REPLICATION_PROTOCOL).filter((peer) => !heard.has(peer))
+    for (const peer of arrived) this.#unheard.delete(peer)
+    for (const peer of unheard) this.#unheard.add(peer)
     const peer = unheard[Math.floor(random.float() * unheard.length)]
-    if (peer !== undefined) this.#ask(peer)
+    for (const each of peer === undefined ? arrived : [...arrived, peer]) this.#ask(each)
   }
 
   #ask(peer: PeerId): void {
