@@ -26,8 +26,10 @@ export interface CatchUp {
   start(): void
   /** Must be told of every session that ended, ours and theirs. */
   sessionEnded(result: SessionResult): void
-  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock was set. */
+  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock is right again. */
   rulesChanged(): void
+  /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
+  clockSet(): void
   stop(): void
 }
 
@@ -46,10 +48,14 @@ export function createCatchUp(components: CatchUpComponents): CatchUp {
 
 class ScheduledCatchUp implements CatchUp {
   readonly #components: CatchUpComponents
-  /** Peers to compare with as soon as a session is free. */
+  /** Peers to compare with as soon as a session is free, and none runs with them. */
   readonly #due = new Set<PeerId>()
+  /** Peers that were not on the topic when this was looked at last: what was sent there meanwhile they have missed. */
+  readonly #unheard = new Set<PeerId>()
   /** Cancels what waits for its time, by peer, and by `NEWS` for what is for no peer. */
   readonly #waiting = new Map<string, () => void>()
+  /** Who brought the news that is to be spread; undefined when it is not of one peer. */
+  #newsFrom: PeerId | undefined
   readonly #failures = new Map<PeerId, Backoff>()
   readonly #stopping = new AbortController()
   /** Sessions that hold a place. */
@@ -95,6 +101,12 @@ class ScheduledCatchUp implements CatchUp {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 
+  clockSet(): void {
+    if (this.#stopping.signal.aborted) return
+    for (const peer of this.#components.channels.peersWith(REPLICATION_PROTOCOL))
+      this.#later(peer, SPREAD_DELAY_MS, () => this.#ask(peer))
+  }
+
   stop(): void {
     this.#stopping.abort(new Error('this node stops'))
     for (const end of this.#ends) end()
@@ -107,6 +119,7 @@ class ScheduledCatchUp implements CatchUp {
   /** Both notice the meeting; one begins, the other does only if it was not asked meanwhile. */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
+    if (!this.#components.topic.peers().includes(peer)) this.#unheard.add(peer)
     if (this.#components.self < peer) this.#ask(peer)
     else this.#later(peer, SECOND_CALLER_MS, () => this.#ask(peer))
   }
@@ -114,11 +127,13 @@ class ScheduledCatchUp implements CatchUp {
   #left(peer: PeerId): void {
     this.#cancel(peer)
     this.#due.delete(peer)
+    this.#unheard.delete(peer)
     this.#failures.delete(peer)
     this.#wereSlow.delete(peer)
   }
 
   #retry(peer: PeerId): void {
+    this.#due.delete(peer)
     if (!this.#isPresent(peer)) return
     const limits = { leastMs: RETRY_MS, mostMs: MAX_RETRY_MS }
     const failures = this.#failures.get(peer) ?? createBackoff(limits, this.#components)
@@ -127,9 +142,14 @@ class ScheduledCatchUp implements CatchUp {
     this.#schedule(peer, failures.remainingMs(), () => this.#ask(peer))
   }
 
-  #askSoon(but?: PeerId): void {
-    if (this.#waiting.has(NEWS)) return
-    this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, but))
+  /** Asks a few within a second. What is news to all, or came from two, may be news to whoever brought some of it. */
+  #askSoon(from?: PeerId): void {
+    if (this.#waiting.has(NEWS)) {
+      if (from !== this.#newsFrom) this.#newsFrom = undefined
+      return
+    }
+    this.#newsFrom = from
+    this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, this.#newsFrom))
   }
 
   /** Random peers, `but` excluded. */
@@ -142,13 +162,18 @@ class ScheduledCatchUp implements CatchUp {
     }
   }
 
-  /** One of the members that are connected, and neither hear nor are heard on the topic. */
+  /**
+   * Those that came to the topic, and one of the members that are connected, and neither hear nor are heard there.
+   */
   #askUnheard(): void {
     const { channels, topic, random } = this.#components
     const heard = new Set(topic.peers())
+    const arrived = [...this.#unheard].filter((peer) => heard.has(peer))
     const unheard = channels.peersWith(REPLICATION_PROTOCOL).filter((peer) => !heard.has(peer))
+    for (const peer of arrived) this.#unheard.delete(peer)
+    for (const peer of unheard) this.#unheard.add(peer)
     const peer = unheard[Math.floor(random.float() * unheard.length)]
-    if (peer !== undefined) this.#ask(peer)
+    for (const each of peer === undefined ? arrived : [...arrived, peer]) this.#ask(each)
   }
 
   #ask(peer: PeerId): void {
@@ -161,12 +186,12 @@ class ScheduledCatchUp implements CatchUp {
   #work(): void {
     const isFast = (peer: PeerId) => !this.#wereSlow.has(peer)
     while (this.#running < MAX_OWN_SESSIONS && !this.#stopping.signal.aborted) {
-      const due = [...this.#due]
+      // with one that is busy the session that runs began before there was this cause for another
+      const due = [...this.#due].filter((peer) => !this.#sessions.has(peer))
       const peer = due.find(isFast) ?? due[0]
       if (peer === undefined) return
       this.#due.delete(peer)
-      const isBusy = this.#sessions.has(peer) || this.#components.reconciler.isPaused(peer)
-      if (!isBusy) void this.#compareWith(peer)
+      if (!this.#components.reconciler.isPaused(peer)) void this.#compareWith(peer)
     }
   }
 
@@ -196,6 +221,7 @@ class ScheduledCatchUp implements CatchUp {
     this.#sessions.delete(peer)
     this.#slow.delete(session)
     leave()
+    this.#work()
   }
 
   /** Gives for how long, in ms, there is no room for one more that is slow; the oldest ends when it has had its time. */
