@@ -71,6 +71,31 @@ test('a target whose stream ended while it had no room is closed', async () => {
   await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
 })
 
+test('a target that goes on sending when its stream has ended is closed, with all that was sent to it', async () => {
+  const received: Buffer[] = []
+  const server = createServer({ allowHalfOpen: true }, (target) => {
+    const send = () => {
+      while (!target.destroyed && target.write(GREETING));
+    }
+    target.on('drain', send).on('error', () => {})
+    target.on('data', (bytes) => received.push(bytes))
+    send()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+  onTestFinished(() => void socket.destroy())
+  let isDone = false
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => (isDone = true) })
+  far.send(GREETING)
+  await eventually(() => expect(socket.bytesWritten).toBe(GREETING.length))
+  near.close()
+  await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
+  await eventually(() => expect(Buffer.concat(received).equals(GREETING)).toBe(true))
+})
+
 test('a stream goes on where much waits for other targets, and its own holds less than its mark', async () => {
   const got: number[] = []
   const server = createServer((socket) => socket.on('data', ({ length }) => got.push(length)))

@@ -78,9 +78,8 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
     streamIsOver = true
     error ??= reason
     if (reason !== undefined) reset(socket)
-    else if (!socket.writableEnded) socket.end()
-    // its end is told to who reads it
-    socket.resume()
+    // what it still sends has nobody to go to: once it has what waits for it, it is closed, whether it ends or not
+    else socket.destroySoon()
     finish()
   })
   if (head !== undefined && head.byteLength > 0) write(head)
