@@ -96,6 +96,35 @@ test('a target that goes on sending when its stream has ended is closed, with al
   await eventually(() => expect(Buffer.concat(received).equals(GREETING)).toBe(true))
 })
 
+test('a stream that breaks just after the other side has ended its direction leaves no target open', async () => {
+  let open = 0
+  const server = createServer({ allowHalfOpen: true }, (target) => {
+    open++
+    const send = () => {
+      while (!target.destroyed && target.write(GREETING));
+    }
+    target.on('drain', send).on('error', () => {})
+    target.on('close', () => open--).resume()
+    send()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  let done = 0
+  // the end of a socket is on its way for a few turns of Node's own queue
+  for (let turns = 0; turns < 6; turns++) {
+    const { near, far } = createStreamPair(SELF, OTHER)
+    const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+    splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => done++ })
+    far.onBytes(() => {})
+    await eventually(() => expect(socket.bytesRead).toBeGreaterThan(0))
+    far.end()
+    for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => process.nextTick(resolve))
+    far.abort(new Error('gone'))
+  }
+  await eventually(() => expect([done, open]).toEqual([6, 0]))
+})
+
 test('a stream goes on where much waits for other targets, and its own holds less than its mark', async () => {
   const got: number[] = []
   const server = createServer((socket) => socket.on('data', ({ length }) => got.push(length)))

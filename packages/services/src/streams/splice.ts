@@ -129,9 +129,16 @@ function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
   }
 }
 
-/** The other end of a TCP connection sees a reset; a unix socket knows only closing. */
+/**
+ * The other end of a TCP connection sees a reset; a unix socket knows only closing. One whose end is on its way is closed, too:
+ * libuv does not reset it (`uv_tcp_close_reset` gives EINVAL), and Node 26.10 would leave it open, read for ever and for nobody.
+ */
 export function reset(socket: Socket): void {
   if (socket.destroyed) return
+  if (socket.writableEnded && !socket.writableFinished) {
+    socket.destroy()
+    return
+  }
   try {
     socket.resetAndDestroy()
   } catch {
