@@ -87,7 +87,7 @@ async function measureSize(count: number) {
         bytesPerS: round(idle.bytes / idleS / count, 0),
       },
     }
-    if (profileFolder !== undefined) await Promise.all(nodes.map((node) => node.stop()))
+    if (nodeOptions !== undefined) await Promise.all(nodes.map((node) => node.stop()))
     return result
   } finally {
     await mesh.cleanUp()
@@ -189,12 +189,14 @@ function rounded({ cpuS, packets, bytes, datagrams, dials, failedDials }: Counte
   return { cpuS: round(cpuS, 1), packets, kb: round(bytes / 1_000, 0), datagrams, dials, failedDials }
 }
 
-/** Where `MESH_FLEET_PROFILE` names a folder, V8 profiles of the first and the last few machines are left there. */
-const profileFolder = process.env['MESH_FLEET_PROFILE']
+/**
+ * Options of Node for a few of the machines, such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`; all end in order then, so that
+ * what these options bring is written.
+ */
+const nodeOptions = process.env['MESH_FLEET_NODE_OPTIONS']
 
 function environmentOf(host: string): Readonly<Record<string, string>> {
-  const isProfiled = profileFolder !== undefined && PROFILED.includes(host)
-  return isProfiled ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` } : {}
+  return nodeOptions !== undefined && PROFILED.includes(host) ? { NODE_OPTIONS: nodeOptions } : {}
 }
 
 const PROFILED = ['m0', 'm3', 'm6']

@@ -6,13 +6,18 @@
 import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import {
   DIGEST_CHECK_INTERVAL_MS,
+  FEW_JOINED,
+  JOINED_FOR_EACH_MS,
+  JOINED_MOST_MS,
   MAX_OWN_SESSIONS,
   MAX_RETRY_MS,
   MAX_SLOW_OWN_SESSIONS,
   REPLICATION_PROTOCOL,
   RETRY_MS,
   SECOND_CALLER_MS,
+  SPREAD_CALM_MS,
   SPREAD_DELAY_MS,
+  SPREAD_MOST_MS,
   SPREAD_PEERS,
   STALE_SESSION_MS,
   UNHEARD_CHECK_INTERVAL_MS,
@@ -60,6 +65,9 @@ class ScheduledCatchUp implements CatchUp {
   readonly #slow = new Map<AbortController, number>()
   /** Peers that were slow last time: others are asked before them. */
   readonly #wereSlow = new Set<PeerId>()
+  /** When others were asked for the sake of news last, and how long after the next news they are. */
+  #spreadAt = Number.NEGATIVE_INFINITY
+  #spreadWaitMs = SPREAD_DELAY_MS
   #ends: (() => void)[] = []
 
   constructor(components: CatchUpComponents) {
@@ -104,11 +112,17 @@ class ScheduledCatchUp implements CatchUp {
     this.#due.clear()
   }
 
-  /** Both notice the meeting; one begins, the other does only if it was not asked meanwhile. */
+  /**
+   * Both notice the meeting; one begins, the other does only if it was not asked meanwhile. Where many are met each of them
+   * later: by then gossip has made the two ledgers alike, and comparing equal ones costs little.
+   */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
-    if (this.#components.self < peer) this.#ask(peer)
-    else this.#later(peer, SECOND_CALLER_MS, () => this.#ask(peer))
+    const { channels, self } = this.#components
+    const many = Math.max(0, channels.peersWith(REPLICATION_PROTOCOL).length - FEW_JOINED)
+    const waitMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS) + (self < peer ? 0 : SECOND_CALLER_MS)
+    if (waitMs === 0) this.#ask(peer)
+    else this.#later(peer, waitMs, () => this.#ask(peer))
   }
 
   #left(peer: PeerId): void {
@@ -129,7 +143,13 @@ class ScheduledCatchUp implements CatchUp {
 
   #askSoon(but?: PeerId): void {
     if (this.#waiting.has(NEWS)) return
-    this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, but))
+    const { clock } = this.#components
+    if (clock.monotonic() - this.#spreadAt >= SPREAD_CALM_MS) this.#spreadWaitMs = SPREAD_DELAY_MS
+    this.#later(NEWS, this.#spreadWaitMs, () => {
+      this.#spreadAt = clock.monotonic()
+      this.#askSome(SPREAD_PEERS, but)
+    })
+    this.#spreadWaitMs = Math.min(SPREAD_MOST_MS, 2 * this.#spreadWaitMs)
   }
 
   /** Random peers, `but` excluded. */
