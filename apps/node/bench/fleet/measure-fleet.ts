@@ -64,6 +64,7 @@ async function measureSize(count: number) {
     const joined = await untilJoined(nodes, nowS)
     const joining = cost(nodes)
     const sentKb = await sentByProtocol(nodes)
+    const worked = await workOf(nodes)
     const pings = await pingAll(lab, hosts, joined.addresses, nowS)
     const all = cost(nodes)
     await pause(REST_MS)
@@ -78,6 +79,7 @@ async function measureSize(count: number) {
       ...reached,
       joining: rounded(joining),
       joiningSentKb: sentKb,
+      joiningWork: worked,
       ...pings,
       pinging: rounded(since(joining, all)),
       resting: rounded(since(all, rested)),
@@ -145,6 +147,26 @@ async function sentByProtocol(nodes: readonly NodeProcess[]): Promise<Readonly<R
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, bytes]) => [name, round(bytes / 1_000, 0)])
   return Object.fromEntries(sorted) as Record<string, number>
+}
+
+/** What all did for their ledgers until now, in all: the metrics say of each what it is. */
+const WORK = [
+  'mesh_blocks_published_total',
+  'mesh_entries_published_total',
+  'mesh_messages_received_total',
+  'mesh_catch_up_sessions_total',
+  'mesh_catch_up_entries_in_total',
+]
+
+async function workOf(nodes: readonly NodeProcess[]): Promise<Readonly<Record<string, number>>> {
+  const sum = Object.fromEntries(WORK.map((name) => [name, 0]))
+  for (const { control } of nodes) {
+    for (const line of (await control.getMetrics()).split('\n')) {
+      const [, name = '', value] = /^(\w+)(?:\{.*\})? (\S+)/.exec(line) ?? []
+      if (name in sum) sum[name] = (sum[name] ?? 0) + Number(value)
+    }
+  }
+  return sum
 }
 
 /** Each pair pings once, from the one that comes first; those that nobody answered ping again. */
