@@ -148,7 +148,7 @@ export const REPUBLISH_INTERVAL_MS = 10_000
 export const DIGEST_CHECK_INTERVAL_MS = 60_000
 /** How long the one with the greater id of two that met waits for the other to begin, in ms. */
 export const SECOND_CALLER_MS = 3_000
-/** Peers with which each that is met is asked at once. */
+/** Peers that are asked, or are to be, with which each that is met is asked at once. */
 export const FEW_JOINED = 8
 /** How much later it is asked for each peer beyond these, in ms. */
 export const JOINED_FOR_EACH_MS = 250
@@ -187,6 +187,10 @@ export const KNOWN_DIFFERENCE_MS = 5 * 60_000
  * agreed by then.
  */
 export const CONTESTED_DELAY_MS = 5_000
+/** For each so many members on the topic it may wait as long again, at random. */
+export const CONTESTED_CROWD = 8
+/** How many times as long it waits at most. */
+export const CONTESTED_MOST_CROWDS = 6
 /** Claims that may wait to be told to the owner. */
 export const MAX_CONTESTED = 256
 /** How long a peer that broke the protocol is left alone, in ms. */

@@ -113,14 +113,14 @@ class ScheduledCatchUp implements CatchUp {
   }
 
   /**
-   * Both notice the meeting; one begins, the other does only if it was not asked meanwhile. Where many are met each of them
-   * later: by then gossip has made the two ledgers alike, and comparing equal ones costs little.
+   * Both notice the meeting; one begins, the other does only if it was not asked meanwhile. Where many are met at once the
+   * later ones are asked later: by then gossip has made the ledgers alike, and comparing equal ones costs little.
    */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
-    const { channels, self } = this.#components
-    const many = Math.max(0, channels.peersWith(REPLICATION_PROTOCOL).length - FEW_JOINED)
-    const waitMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS) + (self < peer ? 0 : SECOND_CALLER_MS)
+    const many = Math.max(0, this.#sessions.size + this.#due.size + this.#waiting.size - FEW_JOINED)
+    const crowdMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS)
+    const waitMs = crowdMs + (this.#components.self < peer ? 0 : SECOND_CALLER_MS)
     if (waitMs === 0) this.#ask(peer)
     else this.#later(peer, waitMs, () => this.#ask(peer))
   }
