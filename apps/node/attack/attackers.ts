@@ -63,6 +63,20 @@ export async function together(count: number, attacker: (at: number) => Promise<
   await Promise.all(Array.from({ length: count }, (_, at) => attacker(at)))
 }
 
+/** Dials as `dialTarget` does; a peer that could not is stopped, so that those of many tries are not in each other's way. */
+export async function dialOrStop(
+  peer: Libp2p,
+  target: AttackTarget,
+  signal: AbortSignal,
+): Promise<Connection> {
+  try {
+    return await dialTarget(peer, target, signal)
+  } catch (error) {
+    await peer.stop()
+    throw error
+  }
+}
+
 /** Opens a stream on which much may be outstanding at a time. */
 export function openStream(connection: Connection, protocol: string, signal: AbortSignal): Promise<Stream> {
   return connection.newStream(protocol, { signal: patient(signal), maxOutboundStreams: 100_000 })

@@ -229,7 +229,7 @@ function judge(attack: DatagramAttack, { bounds }: DatagramRun, seen: Seen): Mea
     writes: pings.sent,
     arrived: pings.answered,
     writeMs: pings.longestMs,
-    carried: sent > 0 ? 'carried out' : 'not carried out',
+    carried: sent > 0 ? 'carried out' : 'never ran',
     outcome,
     broke: brokenBound(seen, { ...bounds, healthMs: Math.max(bounds.healthMs, calmMs + bounds.healthMs) }),
   }

@@ -11,6 +11,7 @@ import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
 import { SCENARIOS } from './scenarios.ts'
+import { describeOutcomes } from './siege-deeds.ts'
 import { runSiege } from './siege.ts'
 import { cleanUpWhenInterrupted } from '../test/interruption.ts'
 
@@ -33,6 +34,7 @@ const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
 if (positionals[0] === 'all') {
   const result = await runSiege({ minutes: Number(values.minutes), nodes: Number(values.nodes) })
   console.log(JSON.stringify(result, null, 2))
+  console.error(describeOutcomes(result.outcomes))
   process.exit(result.broke === undefined ? 0 : 1)
 }
 const all = [...SCENARIOS, ...DATAGRAM_ATTACKS]

@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { Connection, PeerId } from '@libp2p/interface'
 import { frameTexts, type NetworkConfig } from '@mesh/network'
-import { dialTarget, framed, openStream } from './attackers.ts'
+import { dialOrStop, framed, openStream } from './attackers.ts'
 import type { Attack } from './scenario.ts'
 import { RefusedError } from './tally.ts'
 
@@ -19,7 +19,7 @@ export interface Reached {
 export async function connectMember(attack: Attack, from?: string): Promise<Reached> {
   const { target, signal, config } = attack
   const peer = await attack.peer(from === undefined ? {} : { from })
-  const reached = { connection: await dialTarget(peer, target, signal), self: peer.peerId }
+  const reached = { connection: await dialOrStop(peer, target, signal), self: peer.peerId }
   await proveMembership(reached, config, signal)
   return reached
 }

@@ -19,7 +19,7 @@ export function formatMeasured(all: readonly Measured[]): string {
 function verdictOf({ broke, carried }: Measured): string {
   if (broke !== undefined) return `BROKE: ${broke}`
   if (carried === 'carried out') return 'held off'
-  return carried === 'refused' ? 'refused from the start' : 'NOT CARRIED OUT'
+  return carried === 'refused' ? 'refused from the start' : carried.toUpperCase()
 }
 
 function milliseconds(ms: number): string {

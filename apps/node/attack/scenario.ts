@@ -64,6 +64,11 @@ export interface Scenario {
   /** True where the honest member joins while the attack runs, and not before it. */
   readonly honestComesLate?: boolean
   /**
+   * True where the attack begins with many handshakes. In a siege it begins before the others, which on few processors leave
+   * it no time for them.
+   */
+  readonly hasLongBeginning?: boolean
+  /**
    * Makes ready what the attack needs, such as a ledger to look through, before its time begins: what a ledger may hold
    * is no growth. Rejects when that cannot be had.
    */

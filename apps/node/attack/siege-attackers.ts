@@ -67,13 +67,15 @@ async function besiege(orders: SiegeOrders, begun: Promise<unknown>): Promise<re
     const attack = createAttack({ target, token, signal: time.signal, peers, from })
     return [{ scenario, node, attack }]
   })
+  const isFirst = ({ scenario }: (typeof own)[number]) => scenario.hasLongBeginning === true
+  const inOrder = [...own.filter(isFirst), ...own.filter((each) => !isFirst(each))]
   for (const { scenario, attack } of own)
     await scenario.prepare?.(attack).catch((error: unknown) => attack.tally.missed(error, time.signal))
   console.log('ready')
   await begun
   setTimeout(() => time.abort(), ms)
   const attacks: Promise<void>[] = []
-  for (const { scenario, attack } of own) {
+  for (const { scenario, attack } of inOrder) {
     // each attack begins again when it ends before its time
     attacks.push(overAndOver(attack, () => scenario.run(attack), 1_000))
     await untilCarried(scenario, attack)

@@ -11,6 +11,7 @@ import { makeToken } from '../test/harness.ts'
 import { residentMb } from './resident.ts'
 import { SIEGE_SCENARIOS } from './scenarios.ts'
 import type { SiegeDeed, SiegeOrders } from './siege-attackers.ts'
+import { outcomesOf, type SiegeOutcomes } from './siege-deeds.ts'
 import { type NodeFigures, type Watched, watchNodes } from './siege-watch.ts'
 import { type AttackTarget, createStage } from './targets.ts'
 import { pause, untilTrue } from './until-true.ts'
@@ -38,6 +39,9 @@ export interface SiegeResult extends SiegeInit {
   readonly ownHealthMs: number
   readonly figures: readonly NodeFigures[]
   readonly deeds: readonly SiegeDeed[]
+  /** What became of all attacks: those that never reached their node prove nothing. */
+  readonly outcomes: SiegeOutcomes
+  /** What should have held and did not; an attack that did not reach its node is no such thing. */
   readonly broke: string | undefined
 }
 
@@ -78,8 +82,8 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
     await pause(ms)
     time.abort()
     const seen = await watched
-    const all = Promise.all(attackers.map(({ deeds }) => deeds))
-    const deeds = await Promise.race([all, pause(ATTACKERS_END_MS).then(() => [])])
+    const late = pause(ATTACKERS_END_MS).then(() => [])
+    const deeds = await Promise.all(attackers.map((each) => Promise.race([each.deeds, late])))
     return await judge(nodes, { ...init, ...seen, deeds: deeds.flat() })
   } finally {
     ending.abort()
@@ -153,15 +157,19 @@ async function judge(
     ownHealthMs: greatest(({ ownHealthMs }) => ownHealthMs),
     figures,
     deeds,
+    outcomes: outcomesOf(
+      deeds,
+      SIEGE_SCENARIOS.map(({ name }) => name),
+    ),
   }
   return { ...result, broke: brokenOf(result) }
 }
 
 function brokenOf(result: Omit<SiegeResult, 'broke'>): string | undefined {
-  const { lost, writes, arrived, digests, grownMb, deeds } = result
-  if (deeds.length === 0) return 'the attackers failed'
-  const idle = deeds.filter(({ carried }) => carried === 'not carried out').map(({ name }) => name)
-  if (idle.length > 0) return `these attacks were not carried out: ${idle.join(', ')}`
+  const { lost, writes, arrived, digests, grownMb, outcomes } = result
+  if (outcomes.carriedOut === 0) return 'no attack was carried out'
+  const { failed } = outcomes
+  if (failed.length > 0) return `these attacks failed by themselves: ${failed.join(', ')}`
   if (lost > 0) return `${lost} nodes are lost`
   if (arrived < writes) return `${writes - arrived} writes did not arrive everywhere`
   if (digests > 1) return `there are ${digests} different ledgers`

@@ -4,8 +4,12 @@
  */
 import { errorChain } from './error-chain.ts'
 
-/** `refused`: the victim ended all that the attack tried, which is an outcome too. */
-export type Carried = 'carried out' | 'refused' | 'not carried out'
+/**
+ * `refused`: the victim ended all that the attack tried, which is an outcome too. `kept out`: what it tried ended at a deadline or
+ * in a handshake, at the victim's bounds or for lack of a processor. `never ran`: it tried nothing. `failed`: by a fault of its
+ * own. The last three prove nothing.
+ */
+export type Carried = 'carried out' | 'refused' | 'kept out' | 'never ran' | 'failed'
 
 /** Errors by which the other side of a connection or stream shows that it ended it, by name and by code. */
 const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
@@ -21,6 +25,18 @@ const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
   'UnexpectedEOFError',
 ])
 
+/**
+ * Errors by which a deadline shows, as libp2p, the system and `untilTrue` name them, and those of a handshake that did not end:
+ * libp2p says no more of why.
+ */
+const KEPT_OUT: ReadonlySet<string> = new Set([
+  'AbortError',
+  'ETIMEDOUT',
+  'EncryptionFailedError',
+  'MuxerUnavailableError',
+  'TimeoutError',
+])
+
 /** The victim refused in so many words what was asked of it. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
@@ -29,6 +45,7 @@ export class RefusedError extends Error {
 export class Tally {
   readonly #counts = new Map<string, number>()
   readonly #refusals = new Map<string, number>()
+  readonly #keptOut = new Map<string, number>()
   readonly #failures = new Map<string, number>()
 
   /** Counts what reached the victim, as 'streams'. */
@@ -44,8 +61,10 @@ export class Tally {
   missed(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return
     const chain = errorChain(error)
-    const isRefusal = chain.some(({ name, code }) => ENDED_BY_VICTIM.has(name) || ENDED_BY_VICTIM.has(code))
-    const reasons = isRefusal ? this.#refusals : this.#failures
+    const isOneOf = (names: ReadonlySet<string>) =>
+      chain.some(({ name, code }) => names.has(name) || names.has(code))
+    const failed = isOneOf(KEPT_OUT) ? this.#keptOut : this.#failures
+    const reasons = isOneOf(ENDED_BY_VICTIM) ? this.#refusals : failed
     const last = chain.at(-1)
     const reason = last === undefined ? String(error) : `${last.name}: ${last.message}`.slice(0, 120)
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -54,14 +73,20 @@ export class Tally {
   /** @param aim what has to be counted for the attack to have been carried out */
   carried(aim: string): Carried {
     if (this.of(aim) > 0) return 'carried out'
-    return this.#refusals.size > 0 ? 'refused' : 'not carried out'
+    if (this.#refusals.size > 0) return 'refused'
+    if (this.#keptOut.size > 0) return 'kept out'
+    return this.#failures.size > 0 ? 'failed' : 'never ran'
   }
 
   /** All of it for a person to read. */
   toString(): string {
     const counts = [...this.#counts].map(([what, times]) => `${Math.round(times)} ${what}`)
-    const refusals = describe('refused', this.#refusals)
-    return [...counts, ...refusals, ...describe('failed', this.#failures)].join(', ') || 'nothing was done'
+    const missed = [
+      ...describe('refused', this.#refusals),
+      ...describe('kept out', this.#keptOut),
+      ...describe('failed', this.#failures),
+    ]
+    return [...counts, ...missed].join(', ') || 'nothing was done'
   }
 }
 

@@ -1,3 +1,8 @@
+/** It did not come about in time. */
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 /** Asks until the answer is neither false, undefined nor an error, and gives it; throws when `withinMs` are over. */
 export async function untilTrue<T>(withinMs: number, ask: () => Promise<T | undefined | false>): Promise<T> {
   const end = performance.now() + withinMs
@@ -11,7 +16,7 @@ export async function untilTrue<T>(withinMs: number, ask: () => Promise<T | unde
     }
     await pause(50)
   }
-  throw new Error(`not within ${withinMs} ms`, { cause: last })
+  throw new TimeoutError(`not within ${withinMs} ms`, { cause: last })
 }
 
 /** Resolves after so many milliseconds, or when the signal aborts. */

@@ -86,7 +86,8 @@ describe.skipIf(why !== undefined)(suiteName('clocks that are wrong', why), () =
       expect(Object.keys(notes).toSorted()).toEqual(written.toSorted())
       const beats = Object.values(await home.client.getBucket({ bucket: 'healthcheck' }))
       const oldMs = beats.map((value) => systemClock.now() - (parseHeartbeat(JSON.stringify(value)) ?? 0))
-      expect(oldMs.map((ms) => Math.abs(ms) < 60_000)).toEqual([true, true, true])
+      // a clock may be a minute and a half ahead, and whose was right again has signed anew
+      expect(oldMs.map((ms) => Math.abs(ms) < 150_000)).toEqual([true, true, true])
       for (const node of [home, left, right]) expect(await problemOf(node)).toEqual([])
       return Object.keys(notes)
     }, SOON)

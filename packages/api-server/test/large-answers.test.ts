@@ -62,11 +62,13 @@ describe('a ledger full of values that are no JSON', () => {
       await eventually(async () => {
         const answer = await get('/api/ledger')
         await answer.body?.cancel()
-        expect(answer.status).toBe(429)
+        expect([answer.status, sockets.filter(({ destroyed }) => destroyed).length]).toEqual([429, 0])
         expect(answer.headers.get('retry-after')).toBe('5')
       }, PATIENT)
       expect((await get('/api/summary')).status).toBe(200)
       expect(process.memoryUsage().rss - before).toBeLessThan(150 * MIB)
+      const head = await fetch(`${node.listener.url}/api/ledger`, { method: 'HEAD' })
+      expect([head.status, await head.text()]).toEqual([200, ''])
       // The control socket has places of its own.
       expect(Object.keys(await node.unixClient.getLedger({}))).toHaveLength(2)
     } finally {

@@ -94,6 +94,26 @@ test('a stream that one side aborts breaks at the other, and the next one is who
   await untilReady(b, a.self)
 })
 
+test('memory that was handed over is freed when it has gone out, and what was in it arrives whole', async () => {
+  const [a, b] = await startPair()
+  const received: Buffer[] = []
+  await a.streams.handle(PROTOCOL, { ...RULES, maxPerPeer: 10 }, (stream) => {
+    received.length = 0
+    stream.onBytes((bytes) => received.push(Buffer.from(bytes)))
+    stream.onRemoteEnd(() => stream.end())
+  })
+  await untilReady(b, a.self)
+  const stream = await b.streams.open(a.self, PROTOCOL, RULES)
+  const blocks = Array.from({ length: 64 }, () => systemRandom.bytes(65_536))
+  const all = Buffer.concat(blocks)
+  for (const block of blocks) stream.send(block, true)
+  const { ended } = collect(stream)
+  stream.end()
+  expect(await ended).toBe(undefined)
+  expect(Buffer.concat(received).equals(all)).toBe(true)
+  await eventually(() => expect(blocks.filter(({ byteLength }) => byteLength > 0)).toEqual([]))
+})
+
 test('a reader that pauses stops the sender, and 64 MiB come whole afterwards', async () => {
   const [a, b] = await startPair()
   let received = 0

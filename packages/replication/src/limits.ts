@@ -169,10 +169,9 @@ export const PEER_CLOCK_STEP_MS = 10_000
 export const SPREAD_PEERS = 3
 /** How long after such a session they are asked, in ms. */
 export const SPREAD_DELAY_MS = 1_000
-/**
- * The longest such delay, in ms: it doubles with each session that brings news again, as where many machines start together
- * all of them do.
- */
+/** How often it is as short in a row; then it doubles each time, as where many machines start together all bring news. */
+export const QUICK_SPREADS = 4
+/** The longest such delay, in ms. */
 export const SPREAD_MOST_MS = 16_000
 /** How long nobody was asked so, in ms, until the delay is the shortest again. */
 export const SPREAD_CALM_MS = 30_000

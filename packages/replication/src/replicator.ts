@@ -276,7 +276,8 @@ class LedgerReplicator implements Replicator {
 
   #clockSet(): void {
     this.#heartbeat.clockSet()
-    this.#reconsider()
+    this.#reconciler.clockSet()
+    this.#catchUp.clockSet()
   }
 
   #reconsider(): void {

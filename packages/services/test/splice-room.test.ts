@@ -46,6 +46,20 @@ test('nothing of a target is read while its stream has no room, and all of it wh
   await eventually(() => expect(full.state).toEqual({ bytes: 1024 * 1024 + GREETING.length, isOver: true }))
 })
 
+test('what was read of a target is handed over with its memory, and arrives whole', async () => {
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port: await listen() }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+  onTestFinished(() => void socket.destroy())
+  const blocks: Buffer[] = []
+  const received: Uint8Array[] = []
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => {} })
+  socket.on('data', (block: Buffer) => blocks.push(block))
+  far.onBytes((bytes) => received.push(bytes))
+  await eventually(() => expect(Buffer.concat(received).equals(GREETING)).toBe(true))
+  expect(blocks.some(({ buffer }) => buffer instanceof ArrayBuffer && buffer.detached)).toBe(true)
+})
+
 test('a target whose stream ended while it had no room is closed', async () => {
   const { near, far } = createStreamPair(SELF, OTHER)
   const address = { host: '127.0.0.1', port: await listen() }
@@ -55,6 +69,60 @@ test('a target whose stream ended while it had no room is closed', async () => {
   splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => (isDone = true) })
   far.abort(new Error('gone'))
   await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
+})
+
+test('a target that goes on sending when its stream has ended is closed, with all that was sent to it', async () => {
+  const received: Buffer[] = []
+  const server = createServer({ allowHalfOpen: true }, (target) => {
+    const send = () => {
+      while (!target.destroyed && target.write(GREETING));
+    }
+    target.on('drain', send).on('error', () => {})
+    target.on('data', (bytes) => received.push(bytes))
+    send()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { near, far } = createStreamPair(SELF, OTHER)
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+  onTestFinished(() => void socket.destroy())
+  let isDone = false
+  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => (isDone = true) })
+  far.send(GREETING)
+  await eventually(() => expect(socket.bytesWritten).toBe(GREETING.length))
+  near.close()
+  await eventually(() => expect([isDone, socket.destroyed]).toEqual([true, true]))
+  await eventually(() => expect(Buffer.concat(received).equals(GREETING)).toBe(true))
+})
+
+test('a stream that breaks just after the other side has ended its direction leaves no target open', async () => {
+  let open = 0
+  const server = createServer({ allowHalfOpen: true }, (target) => {
+    open++
+    const send = () => {
+      while (!target.destroyed && target.write(GREETING));
+    }
+    target.on('drain', send).on('error', () => {})
+    target.on('close', () => open--).resume()
+    send()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
+  let done = 0
+  // the end of a socket is on its way for a few turns of Node's own queue
+  for (let turns = 0; turns < 6; turns++) {
+    const { near, far } = createStreamPair(SELF, OTHER)
+    const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
+    splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => done++ })
+    far.onBytes(() => {})
+    await eventually(() => expect(socket.bytesRead).toBeGreaterThan(0))
+    far.end()
+    for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => process.nextTick(resolve))
+    far.abort(new Error('gone'))
+  }
+  await eventually(() => expect([done, open]).toEqual([6, 0]))
 })
 
 test('a stream goes on where much waits for other targets, and its own holds less than its mark', async () => {

@@ -24,7 +24,7 @@ import {
 const [KEYS, STREAMS] = [6, 400]
 const PORT = 47_945
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread-bulk.sock')
-/** How long the target may take to be known well enough for bulk, in ms. */
+/** After how long a target that is not known well enough for bulk is told, in ms. */
 const READY_MS = 20_000
 const FILLING = Buffer.alloc(2 * 1024 * 1024)
 const RULES = { from: 'proven', relayed: true, halfClose: true, bulk: true } as const
@@ -46,7 +46,7 @@ async function holdStreams(attack: Attack, name: string, fills: boolean): Promis
   )
   try {
     const victim = parsePeerId(target.id)
-    await untilTrue(READY_MS, () => Promise.resolve(node.speaks(victim, '/mesh/bulk/1') === true))
+    await untilReady(attack, () => node.speaks(victim, '/mesh/bulk/1') === true)
     const request = serviceRequest(name, STREAM, encodeBlock(userEntries(createNodeSigner(seed))))
     node.streams.prepare(victim)
     for (let opened = 0; opened < STREAMS && !signal.aborted; opened++) {
@@ -64,12 +64,19 @@ async function holdStreams(attack: Attack, name: string, fills: boolean): Promis
   }
 }
 
+/** Waits for as long as the attack goes on: the node tries on by itself, and another one would have all handshakes before it. */
+async function untilReady({ signal, tally }: Attack, isReady: () => boolean): Promise<void> {
+  const isOver = async () => signal.aborted || isReady()
+  while (!(await isOver())) await untilTrue(READY_MS, isOver).catch((error) => tally.missed(error, signal))
+}
+
 /** What both have in common. */
 const BASE = {
   who: 'member',
   boundedBy: 'MAX_ACCEPTED, MUCH_UNSENT_BYTES, MAX_UNREAD_BYTES, MAX_UNWRITTEN_BYTES, MAX_LARGE_READERS',
   appliesToLegacy: false,
   aim: 'bulk streams',
+  hasLongBeginning: true,
 } as const
 
 export const BULK_ATTACKS: readonly Scenario[] = [

@@ -86,6 +86,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     boundedBy: 'FEW_BLOCKS_PER_CALL, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
     appliesToLegacy: false,
     aim: 'files asked for',
+    hasLongBeginning: true,
     get needs() {
       return [`--file-send=large=${shareLarge()}`]
     },

@@ -8,7 +8,7 @@ import { encodeBlock, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
 import { randomBytes } from 'node:crypto'
 import {
-  dialTarget,
+  dialOrStop,
   framed,
   onFrames,
   openStream,
@@ -50,7 +50,7 @@ export async function connectUser(attack: Attack, from: string) {
   const { target, signal, config } = attack
   const seed = Uint8Array.from(randomBytes(32))
   const peer = await attack.peer({ seed, from })
-  const connection = await dialTarget(peer, target, signal)
+  const connection = await dialOrStop(peer, target, signal)
   const signer = createNodeSigner(seed)
   const entries = userEntries(signer)
   return {

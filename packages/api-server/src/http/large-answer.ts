@@ -20,7 +20,7 @@ export interface LargeAnswerComponents {
 const NEVER = new AbortController().signal
 
 /**
- * Writes the head and all pieces; resolves when the last was handed over, or the reader is gone.
+ * Writes the head and all pieces; resolves when the last was handed over, or the reader is gone. The head alone takes no place.
  * @throws Problem `http.rate_limited` when too many read large answers now
  */
 export async function sendPieces(
@@ -28,6 +28,10 @@ export async function sendPieces(
   pieces: Iterable<string>,
   { seats, time, clock }: LargeAnswerComponents,
 ): Promise<void> {
+  if (req.method === 'HEAD') {
+    res.writeHead(200, { ...headers }).end()
+    return
+  }
   const leave = seats.take(req.socket.remoteAddress)
   if (leave === undefined) {
     throw new Problem('http.rate_limited', 'too many read large answers now', {
@@ -38,7 +42,7 @@ export async function sendPieces(
   try {
     res.writeHead(200, { ...headers })
     const rest = pieces[Symbol.iterator]()
-    while (req.method !== 'HEAD') {
+    for (;;) {
       const turn = time.turn(LARGE_ANSWERS_BURST_MS, NEVER)
       if (turn !== undefined) await turn
       if (res.destroyed) return

@@ -47,11 +47,11 @@ export class BulkStream implements ByteStream {
     this.address = addressGroup(connection.remoteAddress)
   }
 
-  send(bytes: Uint8Array): boolean {
+  send(bytes: Uint8Array, isTransferred = false): boolean {
     if (this.#end !== undefined || this.#hasEnded) return false
     if (bytes.byteLength === 0) return true
     this.#meter.add(0, bytes.byteLength)
-    const mayFollow = this.#connection.write(bytes)
+    const mayFollow = this.#connection.write(bytes, isTransferred)
     if (!mayFollow) this.#isAwaitingDrain = true
     return mayFollow
   }

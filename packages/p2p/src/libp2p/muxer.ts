@@ -8,6 +8,7 @@ import {
   STREAM_WINDOW_BYTES,
   STREAM_WRITE_BUFFER_BYTES,
 } from '../limits.ts'
+import { freeSentBlocks } from '../upstream/freed-blocks.ts'
 import { joinWrites } from '../upstream/joined-writes.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import { boundMessages } from '../upstream/message-bounds.ts'
@@ -39,6 +40,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
     const factory = build()
     const createMuxer = factory.createStreamMuxer.bind(factory)
     factory.createStreamMuxer = (connection) => {
+      freeSentBlocks(connection)
       joinWrites(connection)
       const made = createMuxer(connection)
       sendWhileOpen(made)

@@ -1,65 +1,106 @@
 import type { PeerId } from '@mesh/core'
-import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { FEW_JOINED, JOINED_MOST_MS, SECOND_CALLER_MS, SPREAD_PEERS } from '../limits.ts'
-import { createCatchUp } from './catch-up.ts'
+import { MAX_OWN_SESSIONS, SPREAD_DELAY_MS, UNHEARD_CHECK_INTERVAL_MS } from '../limits.ts'
+import { type CatchUp, createCatchUp } from './catch-up.ts'
+import type { Reconciler } from './reconciler.ts'
 import type { SessionResult } from './session-result.ts'
 
-const peerAt = (number: number) => `p${String(number).padStart(3, '0')}` as PeerId
+const [ALICE, BOB, CAROL] = ['alice', 'bob', 'carol'] as PeerId[] as [PeerId, PeerId, PeerId]
 
-/** A node with the smallest id that meets so many at once; sessions take some seconds. */
-function meet(count: number, tookMs: number) {
+/** Of a node that is connected to these and has been for a while; each session lasts until it is ended. */
+function createWatched(peers: readonly PeerId[], heard: () => readonly PeerId[] = () => peers) {
   const clock = createManualClock()
-  const peers = Array.from({ length: count }, (_, at) => peerAt(at))
-  const asked: { readonly peer: PeerId; readonly atMs: number }[] = []
-  const began = clock.monotonic()
-  const catchUp = createCatchUp({
-    self: 'a' as PeerId,
-    channels: { peersWith: () => peers, onPeerWith: () => () => {} } as never,
-    topic: { peers: () => peers },
-    reconciler: {
-      isPaused: () => false,
-      async reconcile(peer: PeerId) {
-        asked.push({ peer, atMs: clock.monotonic() - began })
-        await new Promise<void>((resolve) => clock.after(tookMs, resolve))
-      },
-    } as never,
+  const asked: PeerId[] = []
+  const running = new Map<PeerId, () => void>()
+  const reconcile = async (peer: PeerId) => {
+    asked.push(peer)
+    await new Promise<void>((resolve) => running.set(peer, resolve))
+    running.delete(peer)
+    return resultOf(peer)
+  }
+  const channels = { peersWith: () => peers, onPeerWith: () => () => {} }
+  const catchUp: CatchUp = createCatchUp({
+    self: 'self' as PeerId,
+    channels: channels as never,
+    topic: { peers: heard },
+    reconciler: { reconcile, isPaused: () => false } as unknown as Reconciler,
     clock,
-    random: createSeededRandom(1),
+    random: { float: () => 0.5 } as never,
   })
-  catchUp.start()
-  return { clock, asked, catchUp }
+  /** The peers that were asked since it was called last. */
+  const newlyAsked = () => asked.splice(0).toSorted()
+  const end = async (...ended: readonly PeerId[]) => {
+    for (const peer of ended) running.get(peer)?.()
+    await clock.advance(0)
+  }
+  return { clock, catchUp, newlyAsked, end }
 }
 
-test('a few that are met are asked at once, and of many the later ones later, all of them soon', async () => {
-  const few = meet(4, 0)
-  await few.clock.advance(1)
-  expect(few.asked).toHaveLength(4)
-  few.catchUp.stop()
-  const many = meet(60, 0)
-  await many.clock.advance(1)
-  expect(many.asked.length).toBeLessThanOrEqual(FEW_JOINED + 2)
-  await many.clock.advance(JOINED_MOST_MS + SECOND_CALLER_MS)
-  expect(new Set(many.asked.map(({ peer }) => peer)).size).toBe(60)
-  many.catchUp.stop()
+const resultOf = (peer: PeerId, news = false) =>
+  ({ peer, outcome: 'equal', news, role: 'initiator' }) as unknown as SessionResult
+
+test('who brought news is not asked for it, unless somebody else brought some meanwhile', async () => {
+  const { clock, catchUp, newlyAsked, end } = createWatched([ALICE, BOB])
+  catchUp.sessionEnded(resultOf(ALICE, true))
+  await clock.advance(SPREAD_DELAY_MS)
+  expect(newlyAsked()).toEqual([BOB])
+  await end(BOB)
+  catchUp.sessionEnded(resultOf(ALICE, true))
+  catchUp.sessionEnded(resultOf(BOB, true))
+  await clock.advance(SPREAD_DELAY_MS)
+  expect(newlyAsked()).toEqual([ALICE, BOB])
+  await end(ALICE, BOB)
+  catchUp.sessionEnded(resultOf(ALICE, true))
+  catchUp.rulesChanged()
+  await clock.advance(SPREAD_DELAY_MS)
+  expect(newlyAsked()).toEqual([ALICE, BOB])
 })
 
-test('news that goes on and on is spread less and less often, and soon again after a calm', async () => {
-  const { clock, asked, catchUp } = meet(8, 0)
-  await clock.advance(1_000)
-  const news = { peer: peerAt(0), outcome: 'reconciled', news: true } as SessionResult
-  const spreadWithin = async (seconds: number) => {
-    const before = asked.length
-    for (let second = 0; second < seconds; second++) {
-      catchUp.sessionEnded(news)
-      await clock.advance(1_000)
-    }
-    return asked.length - before
+test('who is asked while a session with it runs is asked again when that has ended', async () => {
+  const { clock, catchUp, newlyAsked, end } = createWatched([ALICE])
+  catchUp.rulesChanged()
+  await clock.advance(SPREAD_DELAY_MS)
+  expect(newlyAsked()).toEqual([ALICE])
+  catchUp.rulesChanged()
+  await clock.advance(SPREAD_DELAY_MS)
+  expect(newlyAsked()).toEqual([])
+  await end(ALICE)
+  expect(newlyAsked()).toEqual([ALICE])
+  await end(ALICE)
+  expect(newlyAsked()).toEqual([])
+})
+
+test('all hear that the clock was set, a few at a time, and in spite of news that is about to be spread', async () => {
+  const others = Array.from({ length: 20 }, (_, at) => `peer ${10 + at}` as PeerId)
+  const peers = [ALICE, BOB, CAROL, ...others]
+  const { clock, catchUp, newlyAsked, end } = createWatched(peers)
+  catchUp.sessionEnded(resultOf(ALICE, true))
+  catchUp.clockSet()
+  await clock.advance(SPREAD_DELAY_MS)
+  const asked = new Set(newlyAsked())
+  expect(asked.size).toBe(MAX_OWN_SESSIONS)
+  while (asked.size < peers.length) {
+    await end(...peers)
+    const more = newlyAsked()
+    expect(more.length).toBeGreaterThan(0)
+    for (const peer of more) asked.add(peer)
   }
-  // one look a minute is nobody's news
-  expect(await spreadWithin(2)).toBeGreaterThanOrEqual(SPREAD_PEERS)
-  expect(await spreadWithin(28)).toBeLessThanOrEqual(6 * SPREAD_PEERS)
-  await clock.advance(60_000)
-  expect(await spreadWithin(2)).toBeGreaterThanOrEqual(SPREAD_PEERS)
+  expect([...asked].toSorted()).toEqual(peers.toSorted())
+})
+
+test('who comes to the topic after it was connected is asked again, as it missed what was sent there', async () => {
+  let heard: readonly PeerId[] = [BOB]
+  const { clock, catchUp, newlyAsked, end } = createWatched([ALICE, BOB], () => heard)
+  catchUp.start()
+  await clock.advance(0.9 * UNHEARD_CHECK_INTERVAL_MS)
+  await end(ALICE, BOB)
+  newlyAsked()
+  heard = [ALICE, BOB]
+  await clock.advance(0.1 * UNHEARD_CHECK_INTERVAL_MS)
+  expect(newlyAsked()).toEqual([ALICE])
+  await end(ALICE)
+  await clock.advance(UNHEARD_CHECK_INTERVAL_MS)
+  expect(newlyAsked()).toEqual([])
   catchUp.stop()
 })

@@ -12,6 +12,7 @@ import {
   MAX_OWN_SESSIONS,
   MAX_RETRY_MS,
   MAX_SLOW_OWN_SESSIONS,
+  QUICK_SPREADS,
   REPLICATION_PROTOCOL,
   RETRY_MS,
   SECOND_CALLER_MS,
@@ -31,8 +32,10 @@ export interface CatchUp {
   start(): void
   /** Must be told of every session that ended, ours and theirs. */
   sessionEnded(result: SessionResult): void
-  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock was set. */
+  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock is right again. */
   rulesChanged(): void
+  /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
+  clockSet(): void
   stop(): void
 }
 
@@ -51,10 +54,14 @@ export function createCatchUp(components: CatchUpComponents): CatchUp {
 
 class ScheduledCatchUp implements CatchUp {
   readonly #components: CatchUpComponents
-  /** Peers to compare with as soon as a session is free. */
+  /** Peers to compare with as soon as a session is free, and none runs with them. */
   readonly #due = new Set<PeerId>()
+  /** Peers that were not on the topic when this was looked at last: what was sent there meanwhile they have missed. */
+  readonly #unheard = new Set<PeerId>()
   /** Cancels what waits for its time, by peer, and by `NEWS` for what is for no peer. */
   readonly #waiting = new Map<string, () => void>()
+  /** Who brought the news that is to be spread; undefined when it is not of one peer. */
+  #newsFrom: PeerId | undefined
   readonly #failures = new Map<PeerId, Backoff>()
   readonly #stopping = new AbortController()
   /** Sessions that hold a place. */
@@ -65,9 +72,9 @@ class ScheduledCatchUp implements CatchUp {
   readonly #slow = new Map<AbortController, number>()
   /** Peers that were slow last time: others are asked before them. */
   readonly #wereSlow = new Set<PeerId>()
-  /** When others were asked for the sake of news last, and how long after the next news they are. */
+  /** When others were asked for the sake of news last, and how often they were without a calm in between. */
   #spreadAt = Number.NEGATIVE_INFINITY
-  #spreadWaitMs = SPREAD_DELAY_MS
+  #spreads = 0
   #ends: (() => void)[] = []
 
   constructor(components: CatchUpComponents) {
@@ -103,6 +110,12 @@ class ScheduledCatchUp implements CatchUp {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 
+  clockSet(): void {
+    if (this.#stopping.signal.aborted) return
+    for (const peer of this.#components.channels.peersWith(REPLICATION_PROTOCOL))
+      this.#later(peer, SPREAD_DELAY_MS, () => this.#ask(peer))
+  }
+
   stop(): void {
     this.#stopping.abort(new Error('this node stops'))
     for (const end of this.#ends) end()
@@ -118,6 +131,7 @@ class ScheduledCatchUp implements CatchUp {
    */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
+    if (!this.#components.topic.peers().includes(peer)) this.#unheard.add(peer)
     const many = Math.max(0, this.#sessions.size + this.#due.size + this.#waiting.size - FEW_JOINED)
     const crowdMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS)
     const waitMs = crowdMs + (this.#components.self < peer ? 0 : SECOND_CALLER_MS)
@@ -128,11 +142,13 @@ class ScheduledCatchUp implements CatchUp {
   #left(peer: PeerId): void {
     this.#cancel(peer)
     this.#due.delete(peer)
+    this.#unheard.delete(peer)
     this.#failures.delete(peer)
     this.#wereSlow.delete(peer)
   }
 
   #retry(peer: PeerId): void {
+    this.#due.delete(peer)
     if (!this.#isPresent(peer)) return
     const limits = { leastMs: RETRY_MS, mostMs: MAX_RETRY_MS }
     const failures = this.#failures.get(peer) ?? createBackoff(limits, this.#components)
@@ -141,15 +157,23 @@ class ScheduledCatchUp implements CatchUp {
     this.#schedule(peer, failures.remainingMs(), () => this.#ask(peer))
   }
 
-  #askSoon(but?: PeerId): void {
-    if (this.#waiting.has(NEWS)) return
+  /**
+   * Asks a few within a second, or later where news goes on. What is news to all, or came from two, may be news to whoever
+   * brought some of it.
+   */
+  #askSoon(from?: PeerId): void {
+    if (this.#waiting.has(NEWS)) {
+      if (from !== this.#newsFrom) this.#newsFrom = undefined
+      return
+    }
+    this.#newsFrom = from
     const { clock } = this.#components
-    if (clock.monotonic() - this.#spreadAt >= SPREAD_CALM_MS) this.#spreadWaitMs = SPREAD_DELAY_MS
-    this.#later(NEWS, this.#spreadWaitMs, () => {
+    if (clock.monotonic() - this.#spreadAt >= SPREAD_CALM_MS) this.#spreads = 0
+    const waitMs = SPREAD_DELAY_MS * 2 ** Math.max(0, this.#spreads++ - QUICK_SPREADS)
+    this.#later(NEWS, Math.min(SPREAD_MOST_MS, waitMs), () => {
       this.#spreadAt = clock.monotonic()
-      this.#askSome(SPREAD_PEERS, but)
+      this.#askSome(SPREAD_PEERS, this.#newsFrom)
     })
-    this.#spreadWaitMs = Math.min(SPREAD_MOST_MS, 2 * this.#spreadWaitMs)
   }
 
   /** Random peers, `but` excluded. */
@@ -162,13 +186,18 @@ class ScheduledCatchUp implements CatchUp {
     }
   }
 
-  /** One of the members that are connected, and neither hear nor are heard on the topic. */
+  /**
+   * Those that came to the topic, and one of the members that are connected, and neither hear nor are heard there.
+   */
   #askUnheard(): void {
     const { channels, topic, random } = this.#components
     const heard = new Set(topic.peers())
+    const arrived = [...this.#unheard].filter((peer) => heard.has(peer))
     const unheard = channels.peersWith(REPLICATION_PROTOCOL).filter((peer) => !heard.has(peer))
+    for (const peer of arrived) this.#unheard.delete(peer)
+    for (const peer of unheard) this.#unheard.add(peer)
     const peer = unheard[Math.floor(random.float() * unheard.length)]
-    if (peer !== undefined) this.#ask(peer)
+    for (const each of peer === undefined ? arrived : [...arrived, peer]) this.#ask(each)
   }
 
   #ask(peer: PeerId): void {
@@ -181,12 +210,12 @@ class ScheduledCatchUp implements CatchUp {
   #work(): void {
     const isFast = (peer: PeerId) => !this.#wereSlow.has(peer)
     while (this.#running < MAX_OWN_SESSIONS && !this.#stopping.signal.aborted) {
-      const due = [...this.#due]
+      // with one that is busy the session that runs began before there was this cause for another
+      const due = [...this.#due].filter((peer) => !this.#sessions.has(peer))
       const peer = due.find(isFast) ?? due[0]
       if (peer === undefined) return
       this.#due.delete(peer)
-      const isBusy = this.#sessions.has(peer) || this.#components.reconciler.isPaused(peer)
-      if (!isBusy) void this.#compareWith(peer)
+      if (!this.#components.reconciler.isPaused(peer)) void this.#compareWith(peer)
     }
   }
 
@@ -216,6 +245,7 @@ class ScheduledCatchUp implements CatchUp {
     this.#sessions.delete(peer)
     this.#slow.delete(session)
     leave()
+    this.#work()
   }
 
   /** Gives for how long, in ms, there is no room for one more that is slow; the oldest ends when it has had its time. */

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { FoldedPaths } from './folded-paths.ts'
+import { HashedPaths } from './hashed-paths.ts'
 import {
   CHECKED_AT_A_TIME,
   MAX_MANIFEST_BYTES,
@@ -98,7 +99,9 @@ export async function checkManifest(manifest: Manifest): Promise<string | undefi
 export class ManifestCheck {
   readonly #isFolder: boolean
   readonly #nameProblem: string | undefined
-  readonly #folders = new Set<string>([''])
+  readonly #folders = new HashedPaths()
+  /** The folder of the last entry: most entries have that of the one before them. */
+  #folder = ''
   readonly #paths = new FoldedPaths()
   #entryCount = 0
   #bytes = 0
@@ -107,6 +110,7 @@ export class ManifestCheck {
   constructor({ name, isFolder }: Pick<Manifest, 'name' | 'isFolder'>) {
     this.#isFolder = isFolder
     this.#nameProblem = checkName(name)
+    this.#folders.add('')
   }
 
   /** Says what is wrong with the next entry, or with all so far. */
@@ -136,7 +140,9 @@ export class ManifestCheck {
     if (!Number.isSafeInteger(modifiedMs)) return 'a time that is none'
     if (!this.#paths.add(path)) return 'two files of one name'
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-    if (!this.#folders.has(parent)) return 'a file outside the folders of the share'
+    if (parent !== this.#folder && !this.#folders.has(parent))
+      return 'a file outside the folders of the share'
+    this.#folder = parent
     if (isFolder) this.#folders.add(path)
     return undefined
   }

@@ -5,8 +5,13 @@
 import type { ManifestEntries, ManifestEntry } from './manifest.ts'
 import { PACKED_ENTRY_BYTES } from './limits.ts'
 
-/** How long the blocks are in which entries stand one behind the other, in bytes. */
-const BLOCK_BYTES = 64 * 1024
+/**
+ * How long the blocks are in which entries stand one behind the other, in bytes: so long that the system has each of them back
+ * at once, and that they stand apart from what comes and goes.
+ */
+const BLOCK_BYTES = 256 * 1024
+/** How long the first block is, in bytes: most lists are short. */
+const FIRST_BLOCK_BYTES = 16 * 1024
 const [IS_FOLDER, IS_EXECUTABLE] = [1, 2]
 /** Where in an entry each field stands: flags, size, time, the length of the path, and the path in UTF-8. */
 const [SIZE_AT, TIME_AT, LENGTH_AT, PATH_AT] = [1, 9, 17, PACKED_ENTRY_BYTES]
@@ -15,8 +20,9 @@ export class PackedEntries implements ManifestEntries {
   readonly #blocks: Buffer[] = []
   /** Where each entry begins, counted over all blocks. */
   readonly #places: number[] = []
-  /** Bytes of the last block that are used. */
-  #used = BLOCK_BYTES
+  /** Bytes of the last block that are used, and that are not. */
+  #used = 0
+  #free = 0
 
   get length(): number {
     return this.#places.length
@@ -25,10 +31,7 @@ export class PackedEntries implements ManifestEntries {
   /** @param entry with a path that a manifest may have */
   add({ path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry): void {
     const pathBytes = Buffer.byteLength(path)
-    if (this.#used + PATH_AT + pathBytes > BLOCK_BYTES) {
-      this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
-      this.#used = 0
-    }
+    if (PATH_AT + pathBytes > this.#free) this.#addBlock()
     const at = this.#used
     const block = this.#blocks.at(-1) as Buffer
     block[at] = (isFolder ? IS_FOLDER : 0) | (isExecutable ? IS_EXECUTABLE : 0)
@@ -37,7 +40,14 @@ export class PackedEntries implements ManifestEntries {
     block.write(path, at + PATH_AT, 'utf8')
     block.writeUInt16LE(pathBytes, at + LENGTH_AT)
     this.#used += PATH_AT + pathBytes
+    this.#free -= PATH_AT + pathBytes
     this.#places.push((this.#blocks.length - 1) * BLOCK_BYTES + at)
+  }
+
+  #addBlock(): void {
+    this.#free = this.#blocks.length === 0 ? FIRST_BLOCK_BYTES : BLOCK_BYTES
+    this.#used = 0
+    this.#blocks.push(Buffer.allocUnsafeSlow(this.#free))
   }
 
   at(index: number): ManifestEntry | undefined {

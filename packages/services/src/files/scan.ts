@@ -51,14 +51,16 @@ async function scanFolder(
   // grows on the way
   for (const folder of folders) {
     signal.throwIfAborted()
-    for (const { path, wrong, stats } of await readChildren(root, folder)) {
-      const isShared = wrong === undefined && (stats?.isDirectory() === true || stats?.isFile() === true)
-      if (!isShared || !taken.add(path)) {
-        leftOut++
-        continue
+    for await (const children of readChildren(root, folder)) {
+      for (const { path, wrong, stats } of children) {
+        const isShared = wrong === undefined && (stats?.isDirectory() === true || stats?.isFile() === true)
+        if (!isShared || !taken.add(path)) {
+          leftOut++
+          continue
+        }
+        entries.push(entryOf(path, stats))
+        if (stats.isDirectory()) folders.push(path)
       }
-      entries.push(entryOf(path, stats))
-      if (stats.isDirectory()) folders.push(path)
     }
     if (entries.length > MAX_MANIFEST_ENTRIES) {
       throw filesError('files.too_many', `${root} holds more than ${MAX_MANIFEST_ENTRIES} files`, {
@@ -80,18 +82,17 @@ interface Child {
   readonly stats: Stats | undefined
 }
 
-async function readChildren(root: string, folder: string): Promise<readonly Child[]> {
+/** Yields a few children at a time, in the order of their names: while the system is asked about the next ones other work comes between. */
+async function* readChildren(root: string, folder: string): AsyncGenerator<readonly Child[]> {
   const names = (await readNames(root, folder)).toSorted()
-  const children: Child[] = []
   for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
     const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
       const path = folder === '' ? child : `${folder}/${child}`
       const stats = await lstat(join(root, path)).catch(undefinedIfGone)
       return { path, wrong: checkName(child), stats }
     })
-    children.push(...(await Promise.all(some)))
+    yield await Promise.all(some)
   }
-  return children
 }
 
 /** The names in a folder; none where it was removed since it was listed. */

@@ -41,7 +41,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
 
   socket.on('data', (chunk: Buffer) => {
     traffic.bytesOut += chunk.byteLength
-    socketTurns.handOn(socket, () => stream.send(chunk))
+    socketTurns.handOn(socket, () => stream.send(chunk, true))
   })
   socket.on('end', () => stream.end())
   socket.on('drain', () => stream.resume())
@@ -78,9 +78,8 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
     streamIsOver = true
     error ??= reason
     if (reason !== undefined) reset(socket)
-    else if (!socket.writableEnded) socket.end()
-    // its end is told to who reads it
-    socket.resume()
+    // what it still sends has nobody to go to: once it has what waits for it, it is closed, whether it ends or not
+    else socket.destroySoon()
     finish()
   })
   if (head !== undefined && head.byteLength > 0) write(head)
@@ -130,9 +129,16 @@ function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
   }
 }
 
-/** The other end of a TCP connection sees a reset; a unix socket knows only closing. */
+/**
+ * The other end of a TCP connection sees a reset; a unix socket knows only closing. One whose end is on its way is closed, too:
+ * libuv does not reset it (`uv_tcp_close_reset` gives EINVAL), and Node 26.10 would leave it open, read for ever and for nobody.
+ */
 export function reset(socket: Socket): void {
   if (socket.destroyed) return
+  if (socket.writableEnded && !socket.writableFinished) {
+    socket.destroy()
+    return
+  }
   try {
     socket.resetAndDestroy()
   } catch {

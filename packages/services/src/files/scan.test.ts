@@ -1,0 +1,36 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { FoldedPaths } from './folded-paths.ts'
+import { CHECKED_AT_A_TIME, STATS_AT_A_TIME } from './limits.ts'
+import { scanShare } from './scan.ts'
+
+test('of many files in one folder a few are looked at in a turn of the event loop, and listed by their names', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mesh-scan-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const names = Array.from({ length: 6 * STATS_AT_A_TIME }, (_, at) => `file ${at}`)
+  await Promise.all(names.map((name) => writeFile(join(folder, name), '')))
+  let turn = 0
+  let isOver = false
+  const count = () => {
+    turn++
+    if (!isOver) setImmediate(count)
+  }
+  const looks = new Map<number, number>()
+  const add = FoldedPaths.prototype.add
+  const spy = vi.spyOn(FoldedPaths.prototype, 'add').mockImplementation(function (this: FoldedPaths, path) {
+    looks.set(turn, (looks.get(turn) ?? 0) + 1)
+    return add.call(this, path)
+  })
+  onTestFinished(() => spy.mockRestore())
+  const { signal } = new AbortController()
+  setImmediate(count)
+  // the check of the whole list is made in turns of its own, after this
+  const { entries } = await scanShare(folder, signal)
+  isOver = true
+  expect(entries.map(({ path }) => path)).toEqual(names.toSorted())
+  const [scanned, ...others] = [...looks.values()].toSorted((a, b) => b - a)
+  expect(scanned).toBeLessThanOrEqual(CHECKED_AT_A_TIME + STATS_AT_A_TIME)
+  expect(others.length).toBeGreaterThanOrEqual(6)
+})
