@@ -12,6 +12,7 @@ import { measureBurst } from './burst.ts'
 import { measureDelay } from './delay.ts'
 import { measureDns } from './dns.ts'
 import { measureFiles } from './files.ts'
+import { FLEET_SIZES, measureFleet } from './fleet/measure-fleet.ts'
 import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
@@ -33,13 +34,17 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   startup: measureStartup,
   memory: measureMemory,
   idle: () => measureIdle(),
+  fleet: measureFleet,
   vpn: measureVpn,
   files: measureFiles,
   services: measureServices,
 }
 
 /** The parts of a measure that can be asked for alone. */
-const PARTS: Readonly<Record<string, readonly string[]>> = { vpn: VPN_PARTS }
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  vpn: VPN_PARTS,
+  fleet: FLEET_SIZES,
+}
 
 const asked = process.argv.slice(2).map((word) => {
   const [name = '', part] = word.split('.')

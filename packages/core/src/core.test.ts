@@ -30,6 +30,7 @@ test('has these public names', () => {
     'SharedBytes',
     'TimeShare',
     'addressGroup',
+    'afterTurns',
     'cidrContains',
     'copyOf',
     'createBackoff',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Clock } from './clock.ts'
-import { createDeadline, untilAborted, withDeadline } from './deadline.ts'
+import { afterTurns, createDeadline, untilAborted, withDeadline } from './deadline.ts'
 
 /** A clock whose one timer the test lets run out. */
 function createTimer() {
@@ -55,4 +55,57 @@ test('a promise that cannot be stopped is left behind', async () => {
   const signal = AbortSignal.abort(late)
   await expect(untilAborted(Promise.resolve(1), signal)).rejects.toBe(late)
   await expect(untilAborted(Promise.resolve(1), new AbortController().signal)).resolves.toBe(1)
+})
+
+/** A clock whose timers all come so late, in ms. */
+function createLateClock(lateMs: number) {
+  let now = 0
+  let due: { readonly at: number; readonly run: () => void } | undefined
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    after(ms, run) {
+      due = { at: now + ms + lateMs, run }
+      return () => {
+        due = undefined
+      }
+    },
+  }
+  const pass = (untilMs: number) => {
+    for (let next = due; next !== undefined && next.at <= untilMs; next = due) {
+      due = undefined
+      now = next.at
+      next.run()
+    }
+  }
+  return { clock, pass, now: () => now }
+}
+
+test.each([
+  { lateMs: 0, endsMs: 10_000 },
+  { lateMs: 250, endsMs: 20_000 },
+  { lateMs: 5_000, endsMs: 40_000 },
+])('time in which this process had no turns does not count: timers $lateMs ms late', ({ lateMs, endsMs }) => {
+  const { clock, pass, now } = createLateClock(lateMs)
+  let isOver = false
+  afterTurns(clock, 10_000, () => (isOver = true))
+  pass(endsMs - 1)
+  expect(isOver).toBe(false)
+  // the last timer is late, too
+  pass(endsMs + lateMs)
+  expect([isOver, now() <= endsMs + lateMs]).toEqual([true, true])
+})
+
+test('what was cancelled is not called, and a patient deadline aborts once its turns are over', () => {
+  const { clock, pass } = createLateClock(250)
+  let isOver = false
+  const cancel = afterTurns(clock, 10_000, () => (isOver = true))
+  pass(5_000)
+  cancel()
+  pass(100_000)
+  expect(isOver).toBe(false)
+  const late = new Error('late')
+  const { signal } = createDeadline({ clock, ms: 1_000, isPatient: true, reason: () => late })
+  pass(106_000)
+  expect(signal.reason).toBe(late)
 })

@@ -7,6 +7,8 @@ export interface DeadlineInit {
   readonly ms: number
   /** Ends the work earlier, with its own reason. */
   readonly signal?: AbortSignal | undefined
+  /** Counts the time in which this process had its turns, as `afterTurns` does. */
+  readonly isPatient?: boolean
   /** Makes the reason with which the work ends when its time is over. */
   readonly reason: () => Error
 }
@@ -18,12 +20,49 @@ export interface Deadline {
   stop(): void
 }
 
+/** The length of a step in which time is counted that a process may have missed, in ms. */
+const STEP_MS = 250
+/** How many times as long it may take at most. */
+const MOST_PATIENCE = 4
+
+/**
+ * Calls `run` once after `ms` in which this process had its turns, and after four times as long at most: where timers come
+ * late, as the machine is busy, what others sent meanwhile was not read either, and they are not to blame. The returned
+ * function cancels.
+ */
+export function afterTurns(
+  clock: Clock,
+  ms: number,
+  run: () => void,
+  options?: { readonly keepAlive?: boolean },
+): () => void {
+  const endsAt = clock.monotonic() + MOST_PATIENCE * ms
+  let leftMs = ms
+  let cancel = () => {}
+  const step = (): void => {
+    const stepMs = Math.min(STEP_MS, leftMs, endsAt - clock.monotonic())
+    if (stepMs <= 0) return run()
+    leftMs -= stepMs
+    cancel = clock.after(stepMs, step, options)
+  }
+  step()
+  return () => cancel()
+}
+
 /** Starts a deadline. Whoever creates it calls `stop` when the work is done; the process is kept alive until then. */
-export function createDeadline({ clock, ms, signal: outer, reason }: DeadlineInit): Deadline {
+export function createDeadline({
+  clock,
+  ms,
+  signal: outer,
+  isPatient = false,
+  reason,
+}: DeadlineInit): Deadline {
   const controller = new AbortController()
   const onAbort = () => controller.abort(outer?.reason)
   if (outer?.aborted === true) onAbort()
-  const cancel = clock.after(ms, () => controller.abort(reason()), { keepAlive: true })
+  const onTime = () => controller.abort(reason())
+  const keepAlive = { keepAlive: true }
+  const cancel = isPatient ? afterTurns(clock, ms, onTime, keepAlive) : clock.after(ms, onTime, keepAlive)
   outer?.addEventListener('abort', onAbort, { once: true })
   return {
     signal: controller.signal,

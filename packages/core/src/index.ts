@@ -12,7 +12,14 @@ export { type Backoff, createBackoff } from './backoff.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { BUCKETS, positionId } from './buckets.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
-export { createDeadline, type Deadline, type DeadlineInit, untilAborted, withDeadline } from './deadline.ts'
+export {
+  afterTurns,
+  createDeadline,
+  type Deadline,
+  type DeadlineInit,
+  untilAborted,
+  withDeadline,
+} from './deadline.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
 export { fnv1a32 } from './fnv1a.ts'

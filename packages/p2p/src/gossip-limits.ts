@@ -79,6 +79,8 @@ export const USEFUL_MESH_PEER_MAX_MS = 4 * 3_600_000
 export const FEW_PEERS = 3
 /** How long after subscriptions changed mesh peers are picked, in ms. */
 export const MESH_FILL_DELAY_MS = 250
+/** The same where a node has mesh peers already, and many are on the topic, in ms. */
+export const MESH_REFILL_DELAY_MS = 2_000
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
 /** How many bytes of gossip may wait for all slow peers together; more where a network has frames of more than 20 MiB. */

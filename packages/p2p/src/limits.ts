@@ -151,6 +151,12 @@ export const IDENTIFY_AGAIN_MS = 10_000
 export const IDENTIFY_AGAIN_MOST_MS = 120_000
 /** The most peers that are asked at a time. */
 export const MAX_IDENTIFIED_AT_ONCE = 16
+/** How long no more has changed of this node, in ms, when connected peers are told. */
+export const PUSH_AFTER_MS = 1_000
+/** The most connections with which changed addresses are told as soon as changed protocols. */
+export const FEW_PUSHES = 8
+/** How much later changed addresses are told for each connection beyond these, in ms: with fifty, after nine seconds. */
+export const PUSH_FOR_EACH_MS = 200
 /** How long a ping may be unanswered, in ms; two such in a row end the connection. */
 export const PING_TIMEOUT_MS = 10_000
 /** How long a connection over UDP that is in doubt may take to answer a ping, in ms. */

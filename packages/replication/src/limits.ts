@@ -148,6 +148,12 @@ export const REPUBLISH_INTERVAL_MS = 10_000
 export const DIGEST_CHECK_INTERVAL_MS = 60_000
 /** How long the one with the greater id of two that met waits for the other to begin, in ms. */
 export const SECOND_CALLER_MS = 3_000
+/** Peers that are asked, or are to be, with which each that is met is asked at once. */
+export const FEW_JOINED = 8
+/** How much later it is asked for each peer beyond these, in ms. */
+export const JOINED_FOR_EACH_MS = 250
+/** How much later it is asked at most, in ms. */
+export const JOINED_MOST_MS = 10_000
 /**
  * How often one of the members is asked that are connected and do not hear this node on the topic, in ms: of two whose
  * clocks differ by more than a window of the topic neither hears the other there.
@@ -163,6 +169,12 @@ export const PEER_CLOCK_STEP_MS = 10_000
 export const SPREAD_PEERS = 3
 /** How long after such a session they are asked, in ms. */
 export const SPREAD_DELAY_MS = 1_000
+/** How often it is as short in a row; then it doubles each time, as where many machines start together all bring news. */
+export const QUICK_SPREADS = 4
+/** The longest such delay, in ms. */
+export const SPREAD_MOST_MS = 16_000
+/** How long nobody was asked so, in ms, until the delay is the shortest again. */
+export const SPREAD_CALM_MS = 30_000
 /** How long after a failed session its peer is asked again, in ms; doubled with each further failure. */
 export const RETRY_MS = 2_000
 /** The longest wait before a peer whose sessions fail is asked again, in ms. */
@@ -174,6 +186,10 @@ export const KNOWN_DIFFERENCE_MS = 5 * 60_000
  * agreed by then.
  */
 export const CONTESTED_DELAY_MS = 5_000
+/** For each so many members on the topic it may wait as long again, at random. */
+export const CONTESTED_CROWD = 8
+/** How many times as long it waits at most. */
+export const CONTESTED_MOST_CROWDS = 6
 /** Claims that may wait to be told to the owner. */
 export const MAX_CONTESTED = 256
 /** How long a peer that broke the protocol is left alone, in ms. */

@@ -47,7 +47,9 @@ async function createHub(said: readonly Uint8Array[] = []) {
     peerStore: { get: async (id: { toString(): string }) => known.get(id.toString()) },
   })
   const told: number[] = []
+  const [refused, found]: string[][] = [[], []]
   let heard = 0
+  const pause = Promise.withResolvers<void>()
   const channel: Channel = {
     peer: leaf.peer,
     direct: true,
@@ -55,6 +57,7 @@ async function createHub(said: readonly Uint8Array[] = []) {
       told.push(decodePeers(message)?.records.length ?? -1)
     },
     async *messages() {
+      await pause.promise
       for (const message of said) {
         heard++
         yield message
@@ -83,16 +86,18 @@ async function createHub(said: readonly Uint8Array[] = []) {
       },
       stunPort: () => 0,
       name: undefined,
-      found() {},
+      found: (find) => found?.push(find.peer),
       onStunPort() {},
       onName() {},
-      onRefused() {},
+      onRefused: (code) => refused?.push(code),
     },
     { clock, logger: silentLogger },
   )
   const tell = (type: string, detail: object) => host.dispatchEvent(new CustomEvent(type, { detail }))
   return {
     exchange,
+    refused,
+    found,
     /** How many records each message to the leaf held so far. */
     told,
     /** How many messages it took, and how often it looked at its own addresses. */
@@ -112,7 +117,11 @@ async function createHub(said: readonly Uint8Array[] = []) {
       members.add(peer)
       for (const listener of memberListeners) listener(peer)
     },
-    pass: () => clock.advance(2 * EXCHANGE_GAP_MS),
+    /** The member begins to speak, if it did not. */
+    async pass() {
+      pause.resolve()
+      await clock.advance(2 * EXCHANGE_GAP_MS)
+    },
   }
 }
 
@@ -165,4 +174,22 @@ test('a record is checked once, whoever tells it, and what was changed of it is 
   changed[at] = (changed[at] ?? 0) ^ 1
   expect(records.known(changed)).toBeUndefined()
   expect(await records.verify(changed)).toBeUndefined()
+})
+
+test('what a connected peer told itself is no news when others tell it, and is not checked', async () => {
+  const [near, far] = [await createSubject('/ip4/10.0.0.3/tcp/1'), await createSubject('/ip4/10.0.0.4/tcp/1')]
+  const forged = [near, far].map(({ peerRecordEnvelope }) => {
+    const changed = Uint8Array.from(peerRecordEnvelope)
+    changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1
+    return changed
+  })
+  const records = [...forged, near.peerRecordEnvelope, far.peerRecordEnvelope]
+  const hub = await createHub([encodePeers({ records, stunPort: 0, name: undefined })])
+  hub.connect(near)
+  hub.becomesMember(near)
+  await hub.pass()
+  expect([hub.refused, hub.found]).toEqual([['peers.bad_record'], [far.peer]])
+  // nor is it told to who knows it
+  expect(hub.told).toEqual([0])
+  hub.exchange.stop()
 })

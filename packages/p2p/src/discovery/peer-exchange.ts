@@ -30,7 +30,8 @@ import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import { addressesOf, isSameHost, PeerRecords } from './peer-records.ts'
+import type { PeerRecord } from '@libp2p/peer-record'
+import { addressesOf, claimOf, isSameHost, PeerRecords } from './peer-records.ts'
 import { VerifiedRecords } from './verified-records.ts'
 import { usableAddresses } from './usable-addresses.ts'
 import { decodePeers } from './peers-message.ts'
@@ -222,6 +223,11 @@ class RecordExchange implements PeerExchange {
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)
+      const said = this.#saidItself(known ?? (await this.#inTurn(async () => claimOf(envelope))))
+      if (said !== undefined) {
+        own.noteKnown(said.subject, said.says)
+        continue
+      }
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
         return onRefused('peers.too_many', peer)
       const record = known ?? (await this.#inTurn(() => this.#verified.verify(envelope)))
@@ -235,6 +241,19 @@ class RecordExchange implements PeerExchange {
       const addresses = usableAddresses(record.multiaddrs, { self: this.#self, sameHost })
       if (addresses.length > 0) found({ peer: subject, addresses })
     }
+  }
+
+  /**
+   * Gives the record where its subject, which is connected, told this node the same addresses itself: then it is no news, and
+   * whether it is signed need not be known. libp2p signs a node's record anew for each of its peers, so that of fifty that are
+   * connected to each other all would be checked as often.
+   */
+  #saidItself(
+    record: PeerRecord | undefined,
+  ): { readonly subject: string; readonly says: string } | undefined {
+    if (record === undefined) return undefined
+    const [subject, says] = [record.peerId.toString(), addressesOf(record)]
+    return this.#records.saysOf(subject) === says ? { subject, says } : undefined
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -19,7 +19,7 @@ export class PeerRecords {
   /** Keeps a record that is newer than the one known; gives true when there is something to pass on. */
   keep(subject: string, envelope: Uint8Array): boolean {
     if (envelope.length > MAX_PEER_RECORD_BYTES) return false
-    const record = PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
+    const record = recordOf(envelope)
     const known = this.#bySubject.get(subject)
     if (known !== undefined && known.seq >= record.seqNumber) return false
     if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
@@ -29,6 +29,11 @@ export class PeerRecords {
 
   has(subject: string): boolean {
     return this.#bySubject.has(subject)
+  }
+
+  /** Gives the addresses that the subject told, as one text. */
+  saysOf(subject: string): string | undefined {
+    return this.#bySubject.get(subject)?.says
   }
 
   forget(subject: string): void {
@@ -42,6 +47,19 @@ export class PeerRecords {
   clear(): void {
     this.#bySubject.clear()
   }
+}
+
+/** Reads what somebody passed on, whoever signed it; undefined when it does not decode. */
+export function claimOf(envelope: Uint8Array): PeerRecord | undefined {
+  try {
+    return recordOf(envelope)
+  } catch {
+    return undefined
+  }
+}
+
+function recordOf(envelope: Uint8Array): PeerRecord {
+  return PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
 }
 
 /** Gives the record's addresses as one text, to compare it with what is known. */

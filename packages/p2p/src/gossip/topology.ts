@@ -11,7 +11,7 @@
  *    and only a few do at a time, or where all are busy, and every message comes late, soon all would send all to all
  * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up. Those that only
  *    this end picked are so a while after any change: where fifty machines start together each picks anew with each that
- *    comes, and would soon send all to all
+ *    comes, and would soon send all to all. So who has enough picks seldom then, and gives those before up with it
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Connection, Libp2p } from '@libp2p/interface'
@@ -25,6 +25,7 @@ import {
   MAX_USEFUL_MESH_PEERS,
   MESH_FILL_DELAY_MS,
   MESH_PEER_BACKOFF_MS,
+  MESH_REFILL_DELAY_MS,
   MESH_TRIM_DELAY_MS,
   USEFUL_MESH_PEER_MIN_MS,
 } from '../gossip-limits.ts'
@@ -51,6 +52,7 @@ export class GossipTopology {
   readonly #directPeers: LegacyDirectPeers
   readonly #peersByTopic = new Map<string, MeshPeers>()
   readonly #fillSoon: DelayedCall
+  readonly #refill: DelayedCall
   readonly #fillAfterBackoff: DelayedCall
   readonly #trimOwn: DelayedCall
   readonly #trimLater: DelayedCall
@@ -64,6 +66,10 @@ export class GossipTopology {
     this.#log = components.logger.child('gossip')
     this.#directPeers = new LegacyDirectPeers({ ...components, logger: this.#log })
     this.#fillSoon = new DelayedCall(clock, MESH_FILL_DELAY_MS, () => this.#fill())
+    this.#refill = new DelayedCall(clock, MESH_REFILL_DELAY_MS, () => {
+      this.#fill()
+      this.#trim(false)
+    })
     const afterBackoffMs = MESH_PEER_BACKOFF_MS + MESH_FILL_DELAY_MS
     this.#fillAfterBackoff = new DelayedCall(clock, afterBackoffMs, () => this.#fill())
     this.#trimOwn = new DelayedCall(clock, MESH_TRIM_DELAY_MS, () => this.#trim(false))
@@ -96,7 +102,14 @@ export class GossipTopology {
     pubsub.removeEventListener('subscription-change', this.#onChange)
     libp2p.removeEventListener('connection:open', this.#onConnection)
     libp2p.removeEventListener('connection:close', this.#onConnection)
-    const calls = [this.#fillSoon, this.#fillAfterBackoff, this.#trimOwn, this.#trimLater, this.#reviewUseful]
+    const calls = [
+      this.#fillSoon,
+      this.#refill,
+      this.#fillAfterBackoff,
+      this.#trimOwn,
+      this.#trimLater,
+      this.#reviewUseful,
+    ]
     for (const call of calls) call.stop()
   }
 
@@ -270,9 +283,20 @@ export class GossipTopology {
   // what is told
 
   readonly #onChange = (): void => {
-    this.#fillSoon.request()
+    this.#fillInTime()
     this.#trimOwn.request()
     this.#trimLater.restart()
+  }
+
+  /** Who hears of much has enough mesh peers for a while, however many come: picking anew with each would make them many. */
+  #fillInTime(): void {
+    const { pubsub } = this.#components
+    const hasEnough = pubsub.getTopics().every((topic) => {
+      const meshPeers = pubsub.mesh.get(topic)?.size ?? 0
+      return meshPeers >= FEW_PEERS && pubsub.getSubscribers(topic).length > FLOOD_PUBLISH_PEERS
+    })
+    if (hasEnough) this.#refill.request()
+    else this.#fillSoon.request()
   }
 
   /** A relayed peer became direct, or the other way round; who comes and goes is told by its subscriptions. */
@@ -294,7 +318,7 @@ export class GossipTopology {
   }
 
   readonly #onSpoken = (peer: string): void => {
-    if (this.#components.spoken.of(peer) !== undefined) return this.#fillSoon.request()
+    if (this.#components.spoken.of(peer) !== undefined) return this.#fillInTime()
     this.#directPeers.forget(peer)
     for (const peers of this.#peersByTopic.values()) peers.gone(peer)
     this.#onChange()

@@ -1,6 +1,6 @@
 /** The libp2p host at its smallest: what must stand before anything else can join it. */
 import { gossipsub, type GossipSub, type GossipsubOpts } from '@libp2p/gossipsub'
-import { type Identify, identify, identifyPush } from '@libp2p/identify'
+import { type Identify, identify, type IdentifyPush, identifyPush } from '@libp2p/identify'
 import type {
   Connection,
   ConnectionGater,
@@ -45,6 +45,7 @@ export interface HostComponents
 
 export type MeshHost = Libp2p<{
   readonly identify: Identify
+  readonly identifyPush: IdentifyPush
   readonly pubsub: GossipSub
   readonly parts: { readonly components: HostComponents }
 }>
@@ -95,7 +96,8 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       init.metrics(() => components.connectionManager.getConnections()),
     services: {
       identify: identify({ timeout: IDENTIFY_TIMEOUT_MS }),
-      identifyPush: identifyPush(),
+      // `peers/push-identify.ts` says when
+      identifyPush: identifyPush({ runOnSelfUpdate: false, debounce: 0 }),
       // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
       ping: ping(),
       pubsub: gossipsub(init.gossip),

@@ -6,7 +6,7 @@
  * ends a connection at the first ping that is lost.
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
-import type { Clock, Logger, Random } from '@mesh/core'
+import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
 import { pingConnection } from './ping.ts'
 
@@ -39,7 +39,7 @@ export function startPingMonitor(
     const state = watched.get(connection.id)
     if (state === undefined || connection.status !== 'open') return forget(connection)
     const limit = new AbortController()
-    const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+    const cancel = afterTurns(clock, PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
     state.cancel = cancel
     try {
       init.onRtt(

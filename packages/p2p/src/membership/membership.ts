@@ -233,7 +233,8 @@ class ProvenMembership implements Membership {
 
   #inTime(handshake: (signal: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
     const reason = () => new Error('member handshake: out of time')
-    return withDeadline({ clock: this.#components.clock, ms: MEMBER_HANDSHAKE_MS, reason }, handshake)
+    const { clock } = this.#components
+    return withDeadline({ clock, ms: MEMBER_HANDSHAKE_MS, isPatient: true, reason }, handshake)
   }
 
   /** Counts what went wrong and tells who waits. */

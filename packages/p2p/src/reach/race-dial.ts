@@ -5,7 +5,7 @@
  * busier. Relayed addresses come last.
  */
 import type { Connection } from '@libp2p/interface'
-import type { Clock } from '@mesh/core'
+import { afterTurns, type Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from '../limits.ts'
 import { headStartMs, inDialOrder } from './dial-order.ts'
@@ -37,7 +37,7 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
     let started = 0
     let cancelNext: (() => void) | undefined
     let isAnswered = false
-    const cancelTimeout = clock.after(DIAL_TIMEOUT_MS, () => end(() => reject(lateError(isAnswered))))
+    const cancelTimeout = afterTurns(clock, DIAL_TIMEOUT_MS, () => end(() => reject(lateError(isAnswered))))
     const onAbort = () => end(() => reject(signal.reason))
 
     function end(settle: () => void, winner?: number): void {

@@ -6,13 +6,19 @@
 import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import {
   DIGEST_CHECK_INTERVAL_MS,
+  FEW_JOINED,
+  JOINED_FOR_EACH_MS,
+  JOINED_MOST_MS,
   MAX_OWN_SESSIONS,
   MAX_RETRY_MS,
   MAX_SLOW_OWN_SESSIONS,
+  QUICK_SPREADS,
   REPLICATION_PROTOCOL,
   RETRY_MS,
   SECOND_CALLER_MS,
+  SPREAD_CALM_MS,
   SPREAD_DELAY_MS,
+  SPREAD_MOST_MS,
   SPREAD_PEERS,
   STALE_SESSION_MS,
   UNHEARD_CHECK_INTERVAL_MS,
@@ -66,6 +72,9 @@ class ScheduledCatchUp implements CatchUp {
   readonly #slow = new Map<AbortController, number>()
   /** Peers that were slow last time: others are asked before them. */
   readonly #wereSlow = new Set<PeerId>()
+  /** When others were asked for the sake of news last, and how often they were without a calm in between. */
+  #spreadAt = Number.NEGATIVE_INFINITY
+  #spreads = 0
   #ends: (() => void)[] = []
 
   constructor(components: CatchUpComponents) {
@@ -116,12 +125,18 @@ class ScheduledCatchUp implements CatchUp {
     this.#due.clear()
   }
 
-  /** Both notice the meeting; one begins, the other does only if it was not asked meanwhile. */
+  /**
+   * Both notice the meeting; one begins, the other does only if it was not asked meanwhile. Where many are met at once the
+   * later ones are asked later: by then gossip has made the ledgers alike, and comparing equal ones costs little.
+   */
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
     if (!this.#components.topic.peers().includes(peer)) this.#unheard.add(peer)
-    if (this.#components.self < peer) this.#ask(peer)
-    else this.#later(peer, SECOND_CALLER_MS, () => this.#ask(peer))
+    const many = Math.max(0, this.#sessions.size + this.#due.size + this.#waiting.size - FEW_JOINED)
+    const crowdMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS)
+    const waitMs = crowdMs + (this.#components.self < peer ? 0 : SECOND_CALLER_MS)
+    if (waitMs === 0) this.#ask(peer)
+    else this.#later(peer, waitMs, () => this.#ask(peer))
   }
 
   #left(peer: PeerId): void {
@@ -142,14 +157,23 @@ class ScheduledCatchUp implements CatchUp {
     this.#schedule(peer, failures.remainingMs(), () => this.#ask(peer))
   }
 
-  /** Asks a few within a second. What is news to all, or came from two, may be news to whoever brought some of it. */
+  /**
+   * Asks a few within a second, or later where news goes on. What is news to all, or came from two, may be news to whoever
+   * brought some of it.
+   */
   #askSoon(from?: PeerId): void {
     if (this.#waiting.has(NEWS)) {
       if (from !== this.#newsFrom) this.#newsFrom = undefined
       return
     }
     this.#newsFrom = from
-    this.#later(NEWS, SPREAD_DELAY_MS, () => this.#askSome(SPREAD_PEERS, this.#newsFrom))
+    const { clock } = this.#components
+    if (clock.monotonic() - this.#spreadAt >= SPREAD_CALM_MS) this.#spreads = 0
+    const waitMs = SPREAD_DELAY_MS * 2 ** Math.max(0, this.#spreads++ - QUICK_SPREADS)
+    this.#later(NEWS, Math.min(SPREAD_MOST_MS, waitMs), () => {
+      this.#spreadAt = clock.monotonic()
+      this.#askSome(SPREAD_PEERS, this.#newsFrom)
+    })
   }
 
   /** Random peers, `but` excluded. */

@@ -5,7 +5,8 @@
  */
 import { type Clock, positionId, type Random } from '@mesh/core'
 import type { KeyedEntry, Ledger } from '@mesh/ledger'
-import { CONTESTED_DELAY_MS, MAX_CONTESTED } from '../limits.ts'
+import { CONTESTED_CROWD, CONTESTED_DELAY_MS, CONTESTED_MOST_CROWDS, MAX_CONTESTED } from '../limits.ts'
+import type { ReplicationTopic } from '../ports.ts'
 import type { Publisher } from '../gossip/publisher.ts'
 
 export interface Contested {
@@ -16,11 +17,13 @@ export interface Contested {
 export interface ContestedComponents {
   readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
   readonly publisher: Pick<Publisher, 'publish'>
+  readonly topic: Pick<ReplicationTopic, 'peers'>
   readonly clock: Clock
   readonly random: Random
 }
 
-export function createContested({ ledger, publisher, clock, random }: ContestedComponents): Contested {
+export function createContested(components: ContestedComponents): Contested {
+  const { ledger, publisher, topic, clock, random } = components
   const waiting = new Map<string, KeyedEntry>()
   let cancel: (() => void) | undefined
   const tell = () => {
@@ -32,6 +35,11 @@ export function createContested({ ledger, publisher, clock, random }: ContestedC
     })
     waiting.clear()
     publisher.publish(unchanged)
+  }
+  /** Where many hold the same, one of them is the first, and the others find it settled. */
+  const delayMs = (): number => {
+    const crowd = Math.min(CONTESTED_MOST_CROWDS, Math.max(1, topic.peers().length / CONTESTED_CROWD))
+    return CONTESTED_DELAY_MS * (0.2 + (crowd - 0.2) * random.float())
   }
   /**
    * True when a refusal is worth telling others. Of a conflict between two that live each tells the other
@@ -48,7 +56,7 @@ export function createContested({ ledger, publisher, clock, random }: ContestedC
     refusedThere(keyed, code) {
       if (!isOfInterest(keyed, code) || waiting.size >= MAX_CONTESTED) return
       waiting.set(positionId(keyed), keyed)
-      cancel ??= clock.after(CONTESTED_DELAY_MS * (0.2 + 0.8 * random.float()), tell)
+      cancel ??= clock.after(delayMs(), tell)
     },
     stop() {
       cancel?.()

@@ -1,6 +1,7 @@
 /** Which path packets take: the one that is usable, and leaves the one before only when clearly better. Pure. */
 import { alternativesMs, isIdle, isProven, turnOf } from './known-paths.ts'
 import {
+  ACTIVE_MS,
   BETTER_MS,
   BETTER_PART,
   BETTER_PROBES,
@@ -53,6 +54,8 @@ export function compare(chosen: Path, path: Path): void {
 }
 
 function use(state: PathState, path: Path, now: number): void {
+  // nothing forgets it, and its first packets go by the stream too where its proof is old by then
+  if (!state.isWatched && !path.isThroughNat) state.activeAt = Math.min(state.activeAt, now - ACTIVE_MS - 1)
   for (const each of state.paths.values()) each.better = 0
   state.chosen = path
   state.isSuspect = false

@@ -7,9 +7,14 @@ interface PathStateInit {
   /** The socket that packets are to leave by. */
   readonly current: SocketTurn
   readonly drawNonce: PathState['drawNonce']
+  /** A path is probed as one in use before packets have passed. */
+  readonly isWatched: boolean
 }
 
-export function createPathState({ wantedMtu, current, drawNonce }: PathStateInit, now: number): PathState {
+export function createPathState(
+  { wantedMtu, current, drawNonce, isWatched }: PathStateInit,
+  now: number,
+): PathState {
   return {
     wantedMtu,
     metAt: now,
@@ -25,6 +30,7 @@ export function createPathState({ wantedMtu, current, drawNonce }: PathStateInit
     searchedAt: Number.NEGATIVE_INFINITY,
     round: ROUNDS_MS.length,
     activeAt: now,
+    isWatched,
     probeAt: now,
     alternativesAt: now + ALTERNATIVES_MS,
     isKept: false,

@@ -15,6 +15,7 @@ import {
   PATH_SECRET_BYTES,
   PATH_TOKEN_BYTES,
   ROUNDS_MS,
+  WATCHED_UNUSED_PATHS,
 } from './limits.ts'
 import { CandidateTeller } from './candidate-teller.ts'
 import { createPathState } from './create-path-state.ts'
@@ -257,7 +258,8 @@ class UdpPaths implements Paths {
     const { current } = this.#sockets
     const { clock, random } = this.#components
     const drawNonce = () => drawProbeNonce(random)
-    return createPathState({ wantedMtu, current, drawNonce }, clock.monotonic())
+    const isWatched = this.#members.size < WATCHED_UNUSED_PATHS
+    return createPathState({ wantedMtu, current, drawNonce, isWatched }, clock.monotonic())
   }
 
   #step(member: Member, input: PathInput): void {

@@ -10,7 +10,7 @@ const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
 /** Why there is no path after a search in which nothing was answered. @param isHeard the peer's probes came */
 function reasonOf(varying: Nats['varying'], { isHeard = false, isSame = false } = {}) {
   const state = createPathState(
-    { wantedMtu: 1280, current: { socket: undefined, turn: 0 }, drawNonce: () => 1n },
+    { wantedMtu: 1280, current: { socket: undefined, turn: 0 }, drawNonce: () => 1n, isWatched: true },
     0,
   )
   step(state, { type: 'candidates', candidates: [{ endpoint, kind: 'seen' }] }, 0)

@@ -83,6 +83,11 @@ export const LOST_PROBES = 3
 export const LEFT_PROBES = 2
 /** How long packets have to stop, in ms, until the path in use is probed seldom. */
 export const ACTIVE_MS = 10_000
+/**
+ * The most peers at which a new path is probed as often as one in use before packets have passed: with fifty machines that
+ * start together the probes of paths that nobody uses yet are half of all their packets.
+ */
+export const WATCHED_UNUSED_PATHS = 8
 /** How long packets have to stop, in ms, until a path is let go. */
 export const IDLE_MS = 300_000
 /** How long a proof that a path works holds for one that is not in use, in ms. */

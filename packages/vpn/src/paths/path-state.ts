@@ -88,6 +88,8 @@ export interface PathState {
   round: number
   /** The last time when packets passed. */
   activeAt: number
+  /** A path is probed as one in use before packets have passed; one through a NAT always is. */
+  isWatched: boolean
   /** The path in use is probed next. */
   probeAt: number
   /** The other addresses are probed next. */

@@ -118,6 +118,7 @@ function takeActivity(state: PathState, now: number): void {
     else if (now - (chosen.answeredAt ?? Number.NEGATIVE_INFINITY) > FRESH_MS) suspect(state)
     state.probeAt = now
   }
+  state.isWatched = true
   state.activeAt = now
 }
 

@@ -1,5 +1,5 @@
 /** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
-import { type Clock, createTokenBucket, type TimeShare, toError } from '@mesh/core'
+import { afterTurns, type Clock, createTokenBucket, type TimeShare, toError } from '@mesh/core'
 import type { VpnChannel } from '../ports.ts'
 
 import type { PathsMessage } from './control-message.ts'
@@ -36,21 +36,36 @@ export async function runControlChannel(
     onRefused(code)
     channel.abort(refusal)
   }
-  const cancelDeadline = clock.after(KEY_EXCHANGE_MS, () => refuse('key.timeout'))
+  /** The time that the peer has left for what it has to say next; what waits for this node's own turn takes none of it. */
+  let leftMs = KEY_EXCHANGE_MS
+  let isEstablished = false
+  let waitsSince = 0
+  let cancelDeadline = () => {}
+  const awaitPeer = () => {
+    waitsSince = clock.monotonic()
+    if (isEstablished) return
+    cancelDeadline = afterTurns(clock, Math.max(0, leftMs), () => refuse('key.timeout'))
+  }
+  const hearPeer = () => {
+    cancelDeadline()
+    leftMs -= clock.monotonic() - waitsSince
+  }
   const allowance = createTokenBucket(MESSAGE_RATE, clock)
   const take = (message: Uint8Array): KeyExchangeStep => {
     // its time may have run out while it waited for its turn
     if (refusal !== undefined) return { kind: 'ignored' }
     const step = exchange.receive(message)
     if (step.kind === 'established') {
-      cancelDeadline()
+      isEstablished = true
       onEstablished(step.publicKey, step.mtu)
     } else if (step.kind === 'paths') onPaths(step.paths)
     return step
   }
   try {
+    awaitPeer()
     await channel.send(exchange.hello)
     for await (const message of channel.messages()) {
+      hearPeer()
       if (refusal !== undefined) break
       const step = allowance.take()
         ? await time.run(CONTROL_BURST_MS, signal, () => take(message))
@@ -59,6 +74,8 @@ export async function runControlChannel(
         refuse(step.code)
         break
       }
+      if (step.kind === 'send') leftMs = KEY_EXCHANGE_MS
+      awaitPeer()
       if (step.kind === 'send') await channel.send(step.message)
     }
   } catch (error) {

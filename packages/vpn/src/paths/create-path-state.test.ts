@@ -1,0 +1,35 @@
+import type { IpAddress } from '@mesh/core'
+import { expect, test } from 'vitest'
+import { createPathState } from './create-path-state.ts'
+import type { PathInput } from './path-state.ts'
+import { step, usedPath, wakeAt } from './step.ts'
+
+const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
+
+/** How many probes go to a peer that answers each, within 9 s in which no packets pass. */
+function countProbes(isWatched: boolean) {
+  let nonce = 0n
+  const drawNonce = () => nonce++
+  const current = { socket: undefined, turn: 0 }
+  const state = createPathState({ wantedMtu: 1280, current, drawNonce, isWatched }, 0)
+  let probes = 0
+  const take = (input: PathInput, now: number): void => {
+    for (const effect of step(state, input, now)) {
+      if (effect.type !== 'ping') continue
+      probes++
+      const from = { from: endpoint, socket: undefined, nonce: effect.nonce, length: effect.length }
+      take({ type: 'ping', ...from, turn: 0 }, now)
+      take({ type: 'pong', ...from, isSeenAsOwn: true }, now)
+    }
+  }
+  take({ type: 'candidates', candidates: [{ endpoint, kind: 'own' }] }, 0)
+  for (let now = wakeAt(state, 0); now <= 9_000; now = wakeAt(state, now)) take({ type: 'tick' }, now)
+  return { probes, mtu: usedPath(state)?.mtu }
+}
+
+test('a new path that nobody watches is proven all the same, and then left alone until packets pass', () => {
+  const [watched, unwatched] = [countProbes(true), countProbes(false)]
+  expect([watched.mtu, unwatched.mtu]).toEqual([1280, 1280])
+  expect(watched.probes).toBeGreaterThan(10)
+  expect(unwatched.probes).toBeLessThanOrEqual(4)
+})
