@@ -186,7 +186,7 @@ export const KNOWN_DIFFERENCE_MS = 5 * 60_000
  * agreed by then.
  */
 export const CONTESTED_DELAY_MS = 5_000
-/** For each so many members on the topic it may wait as long again, at random. */
+/** The number of members on the topic up to which it waits no longer; with twice as many it may wait twice as long, at random. */
 export const CONTESTED_CROWD = 8
 /** How many times as long it waits at most. */
 export const CONTESTED_MOST_CROWDS = 6
