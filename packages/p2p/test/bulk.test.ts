@@ -94,24 +94,23 @@ test('a stream that one side aborts breaks at the other, and the next one is who
   await untilReady(b, a.self)
 })
 
-test('memory that was handed over is freed when it has gone out, and what was in it arrives whole', async () => {
+test('bytes that were sent stay as they were: memory that Node.js read into must not be freed by others', async () => {
   const [a, b] = await startPair()
-  const received: Buffer[] = []
+  let received = 0
   await a.streams.handle(PROTOCOL, { ...RULES, maxPerPeer: 10 }, (stream) => {
-    received.length = 0
-    stream.onBytes((bytes) => received.push(Buffer.from(bytes)))
+    stream.onBytes(({ byteLength }) => (received += byteLength))
     stream.onRemoteEnd(() => stream.end())
   })
   await untilReady(b, a.self)
+  received = 0
   const stream = await b.streams.open(a.self, PROTOCOL, RULES)
   const blocks = Array.from({ length: 64 }, () => systemRandom.bytes(65_536))
-  const all = Buffer.concat(blocks)
-  for (const block of blocks) stream.send(block, true)
+  for (const block of blocks) stream.send(block)
   const { ended } = collect(stream)
   stream.end()
   expect(await ended).toBe(undefined)
-  expect(Buffer.concat(received).equals(all)).toBe(true)
-  await eventually(() => expect(blocks.filter(({ byteLength }) => byteLength > 0)).toEqual([]))
+  expect(received).toBe(64 * 65_536)
+  expect(blocks.filter(({ byteLength }) => byteLength !== 65_536)).toEqual([])
 })
 
 test('a reader that pauses stops the sender, and 64 MiB come whole afterwards', async () => {

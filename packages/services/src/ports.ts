@@ -15,9 +15,8 @@ export interface ByteStream {
   /**
    * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
    * 65,507 bytes (`65535 - 16 - 12`) fill one noise message each: slightly longer ones cost a second message.
-   * @param isTransferred true hands their memory over, of which nothing else may use a part: it is freed when they have gone out
    */
-  send(bytes: Uint8Array, isTransferred?: boolean): boolean
+  send(bytes: Uint8Array): boolean
   onDrain(listener: () => void): void
   /**
    * Calls the listener with the bytes in order, cut anywhere. What came before is kept, within the stream's

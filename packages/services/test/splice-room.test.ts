@@ -46,20 +46,6 @@ test('nothing of a target is read while its stream has no room, and all of it wh
   await eventually(() => expect(full.state).toEqual({ bytes: 1024 * 1024 + GREETING.length, isOver: true }))
 })
 
-test('what was read of a target is handed over with its memory, and arrives whole', async () => {
-  const { near, far } = createStreamPair(SELF, OTHER)
-  const address = { host: '127.0.0.1', port: await listen() }
-  const socket = await dial({ address, withinMs: 10_000, clock: systemClock, isPaused: true })
-  onTestFinished(() => void socket.destroy())
-  const blocks: Buffer[] = []
-  const received: Uint8Array[] = []
-  splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared: ALONE, onDone: () => {} })
-  socket.on('data', (block: Buffer) => blocks.push(block))
-  far.onBytes((bytes) => received.push(bytes))
-  await eventually(() => expect(Buffer.concat(received).equals(GREETING)).toBe(true))
-  expect(blocks.some(({ buffer }) => buffer instanceof ArrayBuffer && buffer.detached)).toBe(true)
-})
-
 test('a target whose stream ended while it had no room is closed', async () => {
   const { near, far } = createStreamPair(SELF, OTHER)
   const address = { host: '127.0.0.1', port: await listen() }

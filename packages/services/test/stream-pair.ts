@@ -27,11 +27,11 @@ class End implements ByteStream {
     this.peer = peer
   }
 
-  send(bytes: Uint8Array, isTransferred = false): boolean {
+  send(bytes: Uint8Array): boolean {
     const to = this.other
     if (this.#over !== undefined || this.#ended || to === undefined) return false
     to.held += bytes.byteLength
-    to.#inbox.push(isTransferred ? movedFrom(bytes) : bytes)
+    to.#inbox.push(bytes)
     queueMicrotask(() => to.#deliver())
     this.#awaited = to.held >= WINDOW_BYTES
     return !this.#awaited
@@ -129,11 +129,4 @@ export function createStreamPair(
   one.other = other
   other.other = one
   return { near: one, far: other }
-}
-
-/** The bytes in memory that whoever had them before cannot reach, where it was all theirs. */
-function movedFrom(bytes: Uint8Array): Uint8Array {
-  const { buffer, byteLength } = bytes
-  const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
-  return isWhole ? new Uint8Array(buffer.transfer()) : bytes
 }

@@ -6,7 +6,6 @@
 import type { TLSSocket } from 'node:tls'
 import { addressGroup, type Clock, type PeerId, type SharedBytes, type WaitingBytes } from '@mesh/core'
 import { MUCH_UNSENT_BYTES } from '../limits.ts'
-import { releaseBlock, transferBlock } from '../transferred-blocks.ts'
 import { type Unsent, UnsentPart } from '../unsent.ts'
 import { BulkStream, type StreamMeter } from './bulk-stream.ts'
 import { encodeHeader, encodeShortFrame, FRAME, FrameReader, type FrameType } from './frames.ts'
@@ -119,11 +118,8 @@ export class BulkConnection {
     return stream
   }
 
-  /**
-   * Takes the bytes in every case. False: no more until the stream is told that it drained.
-   * @param isTransferred true hands the memory over, too
-   */
-  write(bytes: Uint8Array, isTransferred = false): boolean {
+  /** Takes the bytes in every case. False: no more until the stream is told that it drained. */
+  write(bytes: Uint8Array): boolean {
     const socket = this.#socket
     if (bytes.byteLength <= SHORT_BYTES) {
       socket.write(encodeShortFrame(FRAME.data, bytes))
@@ -135,10 +131,7 @@ export class BulkConnection {
     }
     socket.cork()
     socket.write(encodeHeader(FRAME.data, bytes.byteLength))
-    if (isTransferred) {
-      transferBlock(bytes)
-      socket.write(bytes, () => releaseBlock(bytes))
-    } else socket.write(bytes)
+    socket.write(bytes)
     socket.uncork()
     return this.#mayFollow()
   }

@@ -47,11 +47,11 @@ export class BulkStream implements ByteStream {
     this.address = addressGroup(connection.remoteAddress)
   }
 
-  send(bytes: Uint8Array, isTransferred = false): boolean {
+  send(bytes: Uint8Array): boolean {
     if (this.#end !== undefined || this.#hasEnded) return false
     if (bytes.byteLength === 0) return true
     this.#meter.add(0, bytes.byteLength)
-    const mayFollow = this.#connection.write(bytes, isTransferred)
+    const mayFollow = this.#connection.write(bytes)
     if (!mayFollow) this.#isAwaitingDrain = true
     return mayFollow
   }

@@ -12,7 +12,6 @@ import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import { ByteReader } from './byte-reader.ts'
-import { transferBlock } from '../transferred-blocks.ts'
 import type { Unsent } from '../unsent.ts'
 import { ByteWriter } from './byte-writer.ts'
 import { closeWriting } from './close-stream.ts'
@@ -78,9 +77,8 @@ class StreamBytes implements ByteStream {
     else this.#onAllRead()
   }
 
-  send(bytes: Uint8Array, isTransferred = false): boolean {
+  send(bytes: Uint8Array): boolean {
     if (this.#end !== undefined || this.#isClosing || this.#isEnded) return false
-    if (isTransferred) transferBlock(bytes)
     return this.#writer.send(bytes)
   }
 

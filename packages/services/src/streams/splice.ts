@@ -41,7 +41,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
 
   socket.on('data', (chunk: Buffer) => {
     traffic.bytesOut += chunk.byteLength
-    socketTurns.handOn(socket, () => stream.send(chunk, true))
+    socketTurns.handOn(socket, () => stream.send(chunk))
   })
   socket.on('end', () => stream.end())
   socket.on('drain', () => stream.resume())
