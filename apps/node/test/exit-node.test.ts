@@ -23,7 +23,7 @@ import {
   whyNoVpn,
 } from './vpn-lab.ts'
 
-const wireguardGo = findWireguardGo()
+const wireguardGo = findWireguardGo(['wg'])
 const why = whyNoVpn(['ip', 'nft', 'ping', 'dig', 'iperf3', 'curl'])
 const suite = why === undefined ? 'an exit node' : `an exit node (skipped: ${why})`
 

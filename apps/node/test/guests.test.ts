@@ -20,7 +20,7 @@ import {
   whyNoVpn,
 } from './vpn-lab.ts'
 
-const wireguardGo = findWireguardGo()
+const wireguardGo = findWireguardGo(['wg'])
 const why =
   whyNoVpn(['ip', 'ping', 'iperf3', 'wg', 'dig']) ??
   ('skipped' in wireguardGo ? wireguardGo.skipped : undefined)

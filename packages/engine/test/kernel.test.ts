@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engineSupport, kernelSupport } from '../src/index.ts'
 import { type Host, startHost, startProgram } from './hosts.ts'
 
-const wireguardGo = findWireguardGo()
+const wireguardGo = findWireguardGo(['wg'])
 const [support, own] = [engineSupport(), kernelSupport()]
 const whyNot =
   whyNoNamespaces(['ip', 'ping', 'nft', 'wg']) ?? (support.supported ? undefined : support.message)

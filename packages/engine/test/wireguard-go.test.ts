@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engineSupport } from '../src/index.ts'
 import { type Host, startHost } from './hosts.ts'
 
-const wireguardGo = findWireguardGo()
+const wireguardGo = findWireguardGo(['wg'])
 const support = engineSupport()
 const why =
   whyNoNamespaces(['ip', 'ping', 'iperf3']) ??

@@ -9,9 +9,15 @@ const MODULE = 'golang.zx2c4.com/wireguard'
 const VERSION = 'v0.0.0-20260522210424-ecfc5a8d5446'
 const BUILD_TIMEOUT_MS = 180_000
 
-/** Its file, or why there is none. Without go it is the one that is installed, whatever its age. */
-export function findWireguardGo(): { readonly file: string } | { readonly skipped: string } {
-  if (!hasTool('wg')) return { skipped: 'wg is not installed' }
+/**
+ * Its file, or why there is none. Without go it is the one that is installed, whatever its age.
+ * @param tools programs that the caller sets it up with
+ */
+export function findWireguardGo(
+  tools: readonly string[] = [],
+): { readonly file: string } | { readonly skipped: string } {
+  const missing = tools.find((tool) => !hasTool(tool))
+  if (missing !== undefined) return { skipped: `${missing} is not installed` }
   try {
     const file = findOrBuild()
     return file === undefined ? { skipped: 'neither wireguard-go nor go is installed' } : { file }

@@ -2,9 +2,6 @@
  * Resident memory with 1 and with 200 peers that have sessions and packets: the engine, in a bare process of Node.js, and
  * wireguard-go. The peers are the same for both: keys and sockets of one other process.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { findWireguardGo, findWireTool, type Lab } from '@mesh/testkit'
 import {
   type ManyPeer,
@@ -14,10 +11,10 @@ import {
   openEngineEnd,
   PRESHARED_KEY,
 } from '../../../../packages/engine/bench/many-peers.ts'
-import { runIn } from '../../test/vpn-lab.ts'
 import { round } from '../statistics.ts'
 import { residentMB } from './processes.ts'
-import { endChild, makeKey, startWireguardGo, WIREGUARD_PORT } from './tunnels.ts'
+import { endChild, startWireguardGo, WIREGUARD_PORT } from './tunnels.ts'
+import { addWireguardPeers, makeWireguardKeys } from './wireguard-uapi.ts'
 
 const COUNTS = [1, 200]
 
@@ -43,26 +40,23 @@ export async function measureVpnMemory() {
 }
 
 async function openWireguardGoEnd(lab: Lab, peers: readonly ManyPeer[]): Promise<MetEnd> {
-  const { privateKey, publicKey } = makeKey()
+  const { privateKey, publicKey } = makeWireguardKeys()
   const device = `wg${process.pid}m`
   const child = await startWireguardGo({ lab, host: 'left', device, privateKey })
-  const folder = mkdtempSync(join(tmpdir(), 'mesh-bench-'))
   try {
-    const preshared = join(folder, 'preshared')
-    writeFileSync(preshared, PRESHARED_KEY.toString('base64'), { mode: 0o600 })
-    const words = peers.flatMap((peer) => {
-      const allowed = `${peer.address}/32`
-      return ['peer', peer.publicKey, 'preshared-key', preshared, 'allowed-ips', allowed]
-    })
-    await runIn(lab, 'left', ['wg', 'set', device, ...words])
+    await addWireguardPeers(
+      device,
+      peers.map(({ publicKey: key, address }) => ({
+        publicKey: key,
+        presharedKey: PRESHARED_KEY,
+        allowed: `${address}/32`,
+      })),
+    )
     lab.run('left', ['ip', 'addr', 'add', MET_ADDRESS, 'dev', device])
     lab.run('left', ['ip', 'link', 'set', device, 'up'])
-    const port = Number(WIREGUARD_PORT)
-    return { pid: child.pid ?? 0, key: publicKey, port, close: () => endChild(child) }
+    return { pid: child.pid ?? 0, key: publicKey, port: WIREGUARD_PORT, close: () => endChild(child) }
   } catch (error) {
     await endChild(child)
     throw error
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 }

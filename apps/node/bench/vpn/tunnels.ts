@@ -1,14 +1,15 @@
 /** The tunnels that are compared: each between two namespaces of its own, `left` and `right`, joined by a virtual wire. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createLab, eventually, findWireguardGo, type Lab } from '@mesh/testkit'
 import { startEdgevpn, whyNoEdgevpn } from '../../test/edgevpn.ts'
-import { createVpnLab, type Machine, pingSoon, runIn } from '../../test/vpn-lab.ts'
+import { createVpnLab, type Machine, pingSoon } from '../../test/vpn-lab.ts'
+import { addWireguardPeers, makeWireguardKeys, setWireguardKey } from './wireguard-uapi.ts'
 
 /** How long a tunnel may take until the first packet passes, in ms: a busy machine is slow, and that is not measured. */
 const SET_UP_MS = 60_000
 const WIRE = { left: '192.168.99.1', right: '192.168.99.2' }
-export const WIREGUARD_PORT = '51820'
+export const WIREGUARD_PORT = 51_820
 
 /** A tunnel that stands, from host `left` to the address `to`. */
 export interface Tunnel {
@@ -116,7 +117,7 @@ async function openWireguardGo(): Promise<Tunnel> {
     lab.close()
   }
   try {
-    const keys = { left: makeKey(), right: makeKey() }
+    const keys = { left: makeWireguardKeys(), right: makeWireguardKeys() }
     for (const [host, other, address] of [
       ['left', 'right', '10.1.0.1'],
       ['right', 'left', '10.1.0.2'],
@@ -125,8 +126,8 @@ async function openWireguardGo(): Promise<Tunnel> {
       const device = `wg${process.pid}${host}`
       children.push(await startWireguardGo({ lab, host, device, privateKey: keys[host].privateKey }))
       const endpoint = `${WIRE[other]}:${WIREGUARD_PORT}`
-      const peer = ['peer', keys[other].publicKey, 'allowed-ips', '10.1.0.0/24', 'endpoint', endpoint]
-      await runIn(lab, host, ['wg', 'set', device, ...peer])
+      const { publicKey } = keys[other]
+      await addWireguardPeers(device, [{ publicKey, endpoint, allowed: '10.1.0.0/24' }])
       lab.run(host, ['ip', 'addr', 'add', `${address}/24`, 'dev', device])
       lab.run(host, ['ip', 'link', 'set', device, 'up'])
     }
@@ -159,22 +160,12 @@ export async function startWireguardGo(init: WireguardGoInit): Promise<ChildProc
   }
   const child = spawn(file, words, { stdio: 'ignore', env })
   try {
-    const isThere = `for i in $(seq 200); do wg show ${device} >/dev/null 2>&1 && exit; sleep 0.05; done; exit 1`
-    await runIn(lab, host, ['sh', '-c', isThere])
-    const set = `printf %s '${privateKey}' | wg set ${device} listen-port ${WIREGUARD_PORT} private-key /dev/stdin`
-    await runIn(lab, host, ['sh', '-c', set])
+    await eventually(() => setWireguardKey(device, privateKey, WIREGUARD_PORT), { withinMs: SET_UP_MS })
     return child
   } catch (error) {
     await endChild(child)
     throw error
   }
-}
-
-/** A key pair for WireGuard, base64. */
-export function makeKey(): { readonly privateKey: string; readonly publicKey: string } {
-  const privateKey = execFileSync('wg', ['genkey'], { encoding: 'utf8' }).trim()
-  const publicKey = execFileSync('wg', ['pubkey'], { encoding: 'utf8', input: privateKey }).trim()
-  return { privateKey, publicKey }
 }
 
 /** Ends a process and waits until it is gone. */
