@@ -4,7 +4,6 @@
  * `all --minutes N --nodes N` attacks a network with everything at once; `--list` names the attacks. See
  * docs/SECURITY.md.
  */
-import { parseArgs } from 'node:util'
 import { DATAGRAM_ATTACKS, FLOOD_BOUNDS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
 import { runInNamespace, whyNoVpnAttacks } from './namespace.ts'
 import { formatMeasured } from './report.ts'
@@ -14,25 +13,41 @@ import { SCENARIOS } from './scenarios.ts'
 import { describeOutcomes } from './siege-deeds.ts'
 import { runSiege } from './siege.ts'
 import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+import { readNumber, readToolOptions } from '../test/tool-options.ts'
 
 cleanUpWhenInterrupted()
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seconds: { type: 'string', default: '10' },
-    target: { type: 'string', default: 'mesh' },
-    json: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    minutes: { type: 'string', default: '10' },
-    nodes: { type: 'string', default: '10' },
-    rate: { type: 'string', default: '1000000' },
-    'in-namespace': { type: 'boolean', default: false },
-  },
+const USAGE = `npm run attack -- [NAME...] [--seconds N] [--target mesh|legacy] [--rate N] [--json]
+npm run attack -- all [--minutes N] [--nodes N]
+npm run attack -- --list
+
+NAME          attacks to carry out, one after the other; all of them unless named
+--seconds N   how long each goes on (default: 10)
+--target      mesh (default), or legacy: the EdgeVPN binary that EDGEVPN_BIN names
+--rate N      datagrams a second of the floods (default: 1000000); 0: as many as can be
+--json        the figures as JSON
+--list        the names, who can do each, and what it does
+all           everything at once on a network of --nodes (10) for --minutes (10)`
+
+const { values, positionals } = readToolOptions(USAGE, {
+  seconds: { type: 'string', default: '10' },
+  target: { type: 'string', default: 'mesh' },
+  json: { type: 'boolean', default: false },
+  list: { type: 'boolean', default: false },
+  minutes: { type: 'string', default: '10' },
+  nodes: { type: 'string', default: '10' },
+  rate: { type: 'string', default: '1000000' },
+  'in-namespace': { type: 'boolean', default: false },
 })
-const kind = values.target === 'legacy' ? 'legacy' : 'mesh'
+if (values.target !== 'mesh' && values.target !== 'legacy') {
+  console.error(`--target is mesh or legacy, and not ${JSON.stringify(values.target)}`)
+  process.exit(2)
+}
+const kind = values.target
+const seconds = readNumber('--seconds', values.seconds, 1)
 if (positionals[0] === 'all') {
-  const result = await runSiege({ minutes: Number(values.minutes), nodes: Number(values.nodes) })
+  const [minutes, nodes] = [readNumber('--minutes', values.minutes), readNumber('--nodes', values.nodes, 2)]
+  const result = await runSiege({ minutes, nodes })
   console.log(JSON.stringify(result, null, 2))
   console.error(describeOutcomes(result.outcomes))
   process.exit(result.broke === undefined ? 0 : 1)
@@ -51,7 +66,6 @@ const measured: Measured[] = []
 for (const scenario of SCENARIOS) {
   if (positionals.length > 0 && !positionals.includes(scenario.name)) continue
   if (kind === 'legacy' && !scenario.appliesToLegacy) continue
-  const seconds = Number(values.seconds)
   const isElsewhere = scenario.hasVpn === true && !values['in-namespace']
   const whyNot = isElsewhere ? whyNoVpnAttacks() : undefined
   process.stderr.write(whyNot === undefined ? `${scenario.name} ...\n` : `no ${scenario.name}: ${whyNot}\n`)
@@ -64,10 +78,11 @@ for (const scenario of SCENARIOS) {
 const floods = DATAGRAM_ATTACKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const whyNoFloods = floods.length === 0 || kind === 'legacy' ? undefined : whyNoDatagramAttacks()
 if (whyNoFloods !== undefined) process.stderr.write(`no floods of datagrams: ${whyNoFloods}\n`)
-const rate = Number(values.rate) === 0 ? {} : { rate: Number(values.rate) }
+const most = readNumber('--rate', values.rate)
+const rate = most === 0 ? {} : { rate: most }
 for (const attack of kind === 'legacy' || whyNoFloods !== undefined ? [] : floods) {
   process.stderr.write(`${attack.name} ...\n`)
-  const run = { seconds: Number(values.seconds), bounds: FLOOD_BOUNDS, ...rate }
+  const run = { seconds, bounds: FLOOD_BOUNDS, ...rate }
   measured.push(await runDatagramAttack(attack, run))
 }
 console.log(values.json ? JSON.stringify(measured, null, 2) : formatMeasured(measured))

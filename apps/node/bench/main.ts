@@ -21,6 +21,7 @@ import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn, VPN_PARTS } from './vpn/measure-vpn.ts'
 import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+import { readToolOptions } from '../test/tool-options.ts'
 
 cleanUpWhenInterrupted()
 
@@ -46,12 +47,20 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   fleet: FLEET_SIZES,
 }
 
-const asked = process.argv.slice(2).map((word) => {
+const PART_NAMES = Object.entries(PARTS).flatMap(([of, all]) => all.map((each) => `${of}.${each}`))
+const USAGE = `npm run bench -- [NAME...]
+
+NAME   ${Object.keys(MEASURES).join(', ')}: all of them unless named
+       or one part of them: ${PART_NAMES.join(', ')}
+
+Prints JSON; progress goes to standard error.`
+
+const { positionals } = readToolOptions(USAGE, {})
+const asked = positionals.map((word) => {
   const [name = '', part] = word.split('.')
   const isKnown = name in MEASURES && (part === undefined || PARTS[name]?.includes(part) === true)
   if (!isKnown) {
-    const parts = Object.entries(PARTS).flatMap(([of, all]) => all.map((each) => `${of}.${each}`))
-    console.error(`no measure ${word}; there are ${[...Object.keys(MEASURES), ...parts].join(', ')}`)
+    console.error(`no measure ${word}; there are ${[...Object.keys(MEASURES), ...PART_NAMES].join(', ')}`)
     process.exit(2)
   }
   return { name, part }

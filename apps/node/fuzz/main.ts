@@ -3,24 +3,31 @@
  * node, in rounds with a new seed each, until the time is over or one fails. See docs/OPERATION.md.
  */
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { stopDecoders } from './decoder.ts'
 import { openDecoders } from './decoders.ts'
 import { runFuzz } from './run-fuzz.ts'
 import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+import { readNumber, readToolOptions } from '../test/tool-options.ts'
 
 cleanUpWhenInterrupted()
 
 const RUNS_PER_ROUND = 1_000
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
+const USAGE = `npm run fuzz -- [NAME...] [--minutes N] [--seed N]
+npm run fuzz -- --list
+
+NAME          decoders; all of them unless named
+--minutes N   for how long (default: 1)
+--seed N      repeats a run that failed
+--list        the names`
+
+const { values, positionals } = readToolOptions(USAGE, {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  list: { type: 'boolean', default: false },
 })
+const minutes = readNumber('--minutes', values.minutes)
+const firstSeed = values.seed === undefined ? undefined : readNumber('--seed', values.seed)
 const all = await openDecoders()
 if (values.list) {
   for (const { name, form } of all) console.log(`${name} (${form})`)
@@ -33,11 +40,11 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 const decoders = all.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-const end = performance.now() + Number(values.minutes) * 60_000
+const end = performance.now() + minutes * 60_000
 const totals = new Map<string, number>()
 let failed = false
 for (let round = 0; !failed && (round === 0 || performance.now() < end); round++) {
-  const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed) + round
+  const seed = firstSeed === undefined ? randomInt(2 ** 31) : firstSeed + round
   for (const decoder of decoders) {
     const [result] = await runFuzz({ decoders: [decoder], runs: RUNS_PER_ROUND, seed })
     if (result === undefined) continue

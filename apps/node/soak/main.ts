@@ -3,20 +3,24 @@
  * hostile traffic, which is all attacks in turn or those named; ends with 1 when memory grew, a node failed, a write was
  * lost or the ledgers differ. See docs/OPERATION.md.
  */
-import { parseArgs } from 'node:util'
 import { SCENARIOS } from '../attack/scenarios.ts'
 import { runSoak } from './run-soak.ts'
 import { cleanUpWhenInterrupted } from '../test/interruption.ts'
+import { readToolOptions } from '../test/tool-options.ts'
 
 cleanUpWhenInterrupted()
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: 'string', default: '10' },
-    nodes: { type: 'string', default: '20' },
-    json: { type: 'boolean', default: false },
-  },
+const USAGE = `npm run soak -- [ATTACK...] [--minutes N] [--nodes N] [--json]
+
+ATTACK        attacks that go on meanwhile; all in turn unless named (npm run attack -- --list)
+--minutes N   up to 1440 (default: 10)
+--nodes N     4 to 100 (default: 20)
+--json        the figures as JSON`
+
+const { values, positionals } = readToolOptions(USAGE, {
+  minutes: { type: 'string', default: '10' },
+  nodes: { type: 'string', default: '20' },
+  json: { type: 'boolean', default: false },
 })
 const [minutes, nodes] = [Number(values.minutes), Number(values.nodes)]
 if (!(minutes > 0 && minutes <= 1_440 && Number.isInteger(nodes) && nodes >= 4 && nodes <= 100)) {
