@@ -158,11 +158,14 @@ describe('a node that offers several services, and one that connects to them', (
 
   test('the way that connections go is told: direct ones soon over TLS connections of their own', async () => {
     const port = await portOf(client, 'echo')
-    await eventually(async () => {
-      await exchange(port, Buffer.from('x'))
-      const connection = await client.client.getNodeConnection({ name: 'echo' })
-      expect(connection).toMatchObject({ State: 'connected', Path: 'direct', Transport: 'tcp tls' })
-    })
+    await eventually(
+      async () => {
+        await exchange(port, Buffer.from('x'))
+        const connection = await client.client.getNodeConnection({ name: 'echo' })
+        expect(connection).toMatchObject({ State: 'connected', Path: 'direct', Transport: 'tcp tls' })
+      },
+      { withinMs: 30_000 },
+    )
     const metrics = await (await fetch(`${client.url}/metrics`)).text()
     expect(metrics).toContain('mesh_service_path{name="echo",path="direct",transport="tcp tls"} 1')
     const { stdout } = await mesh.run(['services', `--state-dir=${client.stateDir}`])
@@ -172,7 +175,7 @@ describe('a node that offers several services, and one that connects to them', (
   test('metrics count what passed', async () => {
     const text = await (await fetch(`${client.url}/metrics`)).text()
     expect(text).toMatch(/mesh_service_up\{name="echo",side="connected"\} 1/)
-    expect(text).toMatch(/mesh_service_connections_total\{name="echo",side="connected"\} 20\d/)
+    expect(text).toMatch(/mesh_service_connections_total\{name="echo",side="connected"\} 2\d\d/)
   })
 
   test('300 connections that say nothing, or never read, leave room for others and nothing behind', async () => {

@@ -11,7 +11,6 @@ const meanOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum 
 const COUNT = Number(process.env['MESH_TEST_LEASES'] ?? 50)
 
 const CASES = [
-  { seed: 71, range: '10.1.0.0/24', latencyMs: [0, 5_000], lateMs: 1_000, withinMs: 40 * SECOND },
   { seed: 72, range: '10.1.0.0/24', latencyMs: [0, 30_000], lateMs: 5_000, withinMs: 200 * SECOND },
   // more than three quarters of the range are leased
   { seed: 73, range: '10.1.0.0/26', latencyMs: [0, 30_000], lateMs: 5_000, withinMs: 200 * SECOND },
@@ -39,10 +38,7 @@ describe(`${COUNT} members that start together and hear each other late`, () => 
 })
 
 describe('members that took the same address where nobody heard them, and then meet', () => {
-  it.each([
-    { seed: 74, count: 30, latencyMs: [0, 1_000], lateMs: 500, withinMs: MINUTE },
-    { seed: 75, count: 30, latencyMs: [0, 10_000], lateMs: 2_000, withinMs: 3 * MINUTE },
-  ] as const)(
+  it.each([{ seed: 75, count: 30, latencyMs: [0, 10_000], lateMs: 2_000, withinMs: 3 * MINUTE }] as const)(
     'are apart within a bounded time: messages up to $latencyMs.1 ms late',
     { timeout: 300_000 },
     async ({ seed, count, withinMs, ...late }) => {

@@ -72,10 +72,21 @@ export class ClockCheck {
     return { aheadMs, members: clocks.length, differing }
   }
 
-  /** Is this machine's clock known to be near those of others? */
+  /**
+   * True where `offset` is known and no more than `MAX_FUTURE_MS` either way. It is asked for with each heartbeat that comes, so
+   * that members are counted and not sorted: the median is far off when more than half are.
+   */
   get agrees(): boolean {
-    const offset = this.offset()
-    return offset !== undefined && Math.abs(offset.aheadMs) <= MAX_FUTURE_MS
+    const own = this.#clock.now() - this.#clock.monotonic()
+    let [members, ahead, behind] = [0, 0, 0]
+    for (const [, sample] of this.#samples) {
+      if (!this.#isRecent(sample)) continue
+      const aheadMs = Math.round(sample.offsetMs - own)
+      members++
+      if (aheadMs > MAX_FUTURE_MS) ahead++
+      if (aheadMs < -MAX_FUTURE_MS) behind++
+    }
+    return members > 0 && ahead * 2 <= members && behind * 2 <= members
   }
 
   #note(member: string, version: bigint | undefined, timeMs: number): void {
