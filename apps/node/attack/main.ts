@@ -5,7 +5,7 @@
  * docs/SECURITY.md.
  */
 import { DATAGRAM_ATTACKS, FLOOD_BOUNDS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
-import { runInNamespace, whyNoVpnAttacks } from './namespace.ts'
+import { runInNamespace, whyNoNeighbourAttacks, whyNoVpnAttacks } from './namespace.ts'
 import { formatMeasured } from './report.ts'
 import { runAttack } from './run-attack.ts'
 import { type Measured, SUITE_BOUNDS } from './scenario.ts'
@@ -66,8 +66,9 @@ const measured: Measured[] = []
 for (const scenario of SCENARIOS) {
   if (positionals.length > 0 && !positionals.includes(scenario.name)) continue
   if (kind === 'legacy' && !scenario.appliesToLegacy) continue
-  const isElsewhere = scenario.hasVpn === true && !values['in-namespace']
-  const whyNot = isElsewhere ? whyNoVpnAttacks() : undefined
+  const { hasVpn = false, hasNeighbour = false } = scenario
+  const isElsewhere = (hasVpn || hasNeighbour) && !values['in-namespace']
+  const whyNot = !isElsewhere ? undefined : hasVpn ? whyNoVpnAttacks() : whyNoNeighbourAttacks()
   process.stderr.write(whyNot === undefined ? `${scenario.name} ...\n` : `no ${scenario.name}: ${whyNot}\n`)
   if (whyNot !== undefined) continue
   const running = isElsewhere

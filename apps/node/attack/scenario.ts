@@ -59,6 +59,11 @@ export interface Scenario {
   readonly isApart?: boolean
   /** True where the victim has a VPN, and the attack is made in a network namespace of its own (`namespace.ts`). */
   readonly hasVpn?: boolean
+  /**
+   * True where the attacker is another machine on the victim's local network, for which both are in namespaces of their own
+   * (`namespace.ts`).
+   */
+  readonly hasNeighbour?: boolean
   /** True where the network has an administrator, who lets the victim and the honest member in. */
   readonly hasAdministrators?: boolean
   /** True where the honest member joins while the attack runs, and not before it. */

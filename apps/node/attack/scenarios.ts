@@ -20,6 +20,7 @@ import { NAT_ATTACKS } from './scenarios/nat.ts'
 import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
+import { ROUTER_ATTACKS } from './scenarios/routers.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { SLOW_SESSION_ATTACKS } from './scenarios/slow-sessions.ts'
@@ -65,6 +66,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CLIENT_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
+  ...ROUTER_ATTACKS,
   ...TRUST_ATTACKS,
   ...ADMINISTRATOR_ATTACKS,
   ...VPN_ATTACKS,

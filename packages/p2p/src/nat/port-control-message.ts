@@ -82,15 +82,17 @@ export function decodePortControl(answer: Uint8Array, nonce: Uint8Array): PortCo
 
 function decodePcp(bytes: Buffer, nonce: Uint8Array): PortControlAnswer | undefined {
   const result = bytes[3] ?? 0
-  if (result !== SUCCESS) return { kind: 'refused', result }
-  const isOurs = bytes.length >= PCP_BYTES && bytes[1] === (MAP | RESPONSE) && bytes[36] === UDP
-  if (!isOurs || !bytes.subarray(24, 24 + PCP_NONCE_BYTES).equals(nonce)) return undefined
+  const isWhole = bytes.length >= PCP_BYTES && bytes[1] === (MAP | RESPONSE) && bytes[36] === UDP
+  const isOurs = isWhole && bytes.subarray(24, 24 + PCP_NONCE_BYTES).equals(nonce)
+  // a router of a later version repeats less of the request
+  if (result !== SUCCESS) return isOurs || !isWhole ? { kind: 'refused', result } : undefined
+  if (!isOurs) return undefined
   return {
     kind: 'mapped',
     port: bytes.readUInt16BE(40),
     external: bytes.readUInt16BE(42),
     lifetimeS: bytes.readUInt32BE(4),
-    address: unmapped(bytes.subarray(44, 60)),
+    address: isMapped(bytes.subarray(44, 56)) ? unmapped(bytes.subarray(44, 60)) : undefined,
   }
 }
 
@@ -116,6 +118,10 @@ function decodeNatPmp(bytes: Buffer): PortControlAnswer | undefined {
 function mapped(address: string): readonly number[] {
   return [...new Uint8Array(10), 0xff, 0xff, ...address.split('.').map(Number)]
 }
+
+const MAPPED = Buffer.from(mapped('0.0.0.0')).subarray(0, 12)
+/** True for the first bytes of an IPv4 address as PCP writes it. */
+const isMapped = (bytes: Buffer) => bytes.equals(MAPPED)
 
 /** The IPv4 address in the last four bytes. */
 function unmapped(bytes: Uint8Array): IpAddress {

@@ -87,6 +87,44 @@ describe('a router is asked for a port', () => {
   })
 })
 
+describe('a router that lies', () => {
+  const answering = (change: (answer: Buffer) => void) =>
+    router((request) => {
+      const answer = pcpAnswer(request)
+      change(answer)
+      return answer
+    })
+
+  test.each<[string, (answer: Buffer) => void]>([
+    ['another port of this machine', (answer) => answer.writeUInt16BE(22, 40)],
+    ['port 0 of its own', (answer) => answer.writeUInt16BE(0, 42)],
+    ['loopback', (answer) => answer.set([127, 0, 0, 1], 56)],
+    ['an address of a group', (answer) => answer.set([239, 1, 2, 3], 56)],
+    ['nobody', (answer) => answer.set([0, 0, 0, 0], 56)],
+    ['an address of IPv6', (answer) => answer.set([0x20, 1, 0xd, 0xb8], 44)],
+  ])('and names %s is not believed', async (_, change) => {
+    await expect(ask(await answering(change))).rejects.toThrow('the router does not say where')
+  })
+
+  test('does not keep a node from asking again', async () => {
+    const given = await answering((answer) => answer.writeUInt32BE(0xff_ff_ff_ff, 4))
+    expect(await ask(given)).toMatchObject({ lifetimeS: 1_200 })
+  })
+
+  test('and refuses what was not asked is not heard', async () => {
+    const refusals = [1, 2, 3]
+    const given = await router((request) => {
+      const answer = pcpAnswer(request)
+      if (refusals.pop() !== undefined) {
+        answer[3] = 2
+        answer.fill(0, 24, 36)
+      }
+      return answer
+    })
+    expect(await ask(given)).toMatchObject({ port: 40_001 })
+  })
+})
+
 test('answers to somebody else, and bytes that are no answer, are not taken', () => {
   const answer = pcpAnswer(
     Buffer.from(encodePcpMap({ port: 1, external: 1, lifetimeS: 9 }, { own, nonce: NONCE })),

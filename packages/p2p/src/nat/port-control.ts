@@ -1,9 +1,10 @@
 /** Asks this machine's router for a UDP port by PCP, and where it is older by NAT-PMP; the answer comes from it alone. */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { type Clock, parseIp, type Random } from '@mesh/core'
+import { type Clock, type IpAddress, parseIp, type Random } from '@mesh/core'
 import type { PortMapping } from '../addresses/port-mapping.ts'
 import { PORT_CONTROL_ASKS_MS } from '../nat-limits.ts'
+import { isOutside } from './outside-address.ts'
 import {
   decodePortControl,
   encodeNatPmpAddress,
@@ -49,16 +50,31 @@ export async function askForMapping(init: AskInit, clock: Clock): Promise<Grante
     const ask = (request: Uint8Array, kind: PortControlAnswer['kind']) =>
       exchange(socket, { request, nonce, kind, signal }, clock)
     const answer = await ask(encodePcpMap(wish, { own, nonce }), 'mapped')
-    if (answer.kind === 'mapped' && answer.address !== undefined) {
-      return { address: answer.address, port: answer.external, lifetimeS: answer.lifetimeS }
-    }
+    if (answer.kind === 'mapped') return granted(init, answer, answer.address)
     const older = await ask(encodeNatPmpMap(wish), 'mapped')
     const outside = await ask(encodeNatPmpAddress(), 'address')
     if (older.kind !== 'mapped' || outside.kind !== 'address') throw new Error('the router maps no ports')
-    return { address: outside.address, port: older.external, lifetimeS: older.lifetimeS }
+    return granted(init, older, outside.address)
   } finally {
     socket.close()
   }
+}
+
+/**
+ * What a router has granted, as far as it can be: for no longer than was asked, or nobody would ask again.
+ *
+ * @throws Error where it names another port of this machine, none of its own, or an address that leads nowhere
+ */
+function granted(
+  { port, lifetimeS }: AskInit,
+  answer: Extract<PortControlAnswer, { readonly kind: 'mapped' }>,
+  address: IpAddress | undefined,
+): GrantedMapping {
+  const isEnded = lifetimeS === 0
+  const isPort = answer.port === port && (answer.external > 0 || isEnded)
+  if (!isPort || address === undefined || !(isEnded || isOutside(address)))
+    throw new Error('the router does not say where')
+  return { address, port: answer.external, lifetimeS: Math.min(answer.lifetimeS, lifetimeS) }
 }
 
 interface ExchangeInit {

@@ -1,17 +1,17 @@
-import type { Gateway, UPnPNAT } from '@achingbrain/nat-port-mapper'
 import { createManualClock, eventually } from '@mesh/testkit'
-import { silentLogger, systemRandom } from '@mesh/core'
+import { parseIp, silentLogger, systemRandom } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { MAX_UPNP_ROUTERS, UPNP_RENEW_MS } from '../nat-limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { PortMapping } from '../addresses/port-mapping.ts'
 import { createUdpPortMappings } from './udp-port-mappings.ts'
+import type { UpnpClient } from './upnp-client.ts'
+import type { MappingRouter } from './upnp-router.ts'
 
 const PORT = 47_100
 
 /** A router of the local network by UPnP; `actions` is what it was asked. */
 class FakeRouter {
-  readonly family = 'IPv4'
   readonly host = '127.0.0.1'
   readonly actions: string[] = []
   readonly id: string
@@ -24,18 +24,15 @@ class FakeRouter {
     this.outside = outside
   }
 
-  externalIp(): Promise<string> {
-    return Promise.resolve(this.outside)
-  }
-
-  getGateway() {
-    return Promise.resolve({ run: (_service: string, action: string) => this.#run(action) })
-  }
-
-  #run(action: string) {
-    this.actions.push(action)
+  mapPort() {
+    this.actions.push('map')
     if (!this.isThere) return Promise.reject(new Error('no route to host'))
-    return Promise.resolve({ [`u:${action}Response`]: { NewReservedPort: String(this.reserved) } })
+    return Promise.resolve({ address: parseIp(this.outside), port: this.reserved })
+  }
+
+  unmapPort() {
+    this.actions.push('unmap')
+    return Promise.resolve()
   }
 }
 
@@ -45,9 +42,9 @@ function setUp() {
   const told: (readonly PortMapping[])[] = []
   const client = {
     async *findGateways() {
-      for (const router of routers) yield router as unknown as Gateway
+      for (const router of routers) yield router as unknown as MappingRouter
     },
-  } as unknown as UPnPNAT
+  } as unknown as UpnpClient
   const components = { clock, random: systemRandom, logger: silentLogger } as unknown as P2pComponents
   const mappings = createUdpPortMappings(components, { client, defaultRouter: () => undefined })
   const search = async () => {
@@ -81,7 +78,7 @@ test('another address or port of a router is told with the next renewal', async 
   await eventually(() => expect(told.at(-1)).toEqual([{ address: '192.0.2.99', port: 50_002 }]))
   expect(told).toHaveLength(3)
   await mappings.stop()
-  expect(router.actions.at(-1)).toBe('DeletePortMapping')
+  expect(router.actions.at(-1)).toBe('unmap')
 })
 
 test('the port of a router that is gone is not told any more, and it comes back', async () => {

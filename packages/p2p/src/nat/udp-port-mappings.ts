@@ -2,7 +2,7 @@
  * Has routers send what comes for a UDP port of theirs to a port of this machine, and says where that is: by UPnP at the
  * routers that libp2p's own mapping found, and by PCP or NAT-PMP at the default router.
  */
-import { type Gateway, upnpNat, type UPnPNAT } from '@achingbrain/nat-port-mapper'
+import { networkInterfaces } from 'node:os'
 import { withDeadline } from '@mesh/core'
 import {
   MAX_UPNP_ROUTERS,
@@ -15,17 +15,18 @@ import {
 } from '../nat-limits.ts'
 import type { PortMapping } from '../addresses/port-mapping.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import { mapUdp, unmapUdp } from '../upstream/upnp-udp.ts'
 import { defaultRouter } from './default-router.ts'
 import { ownAddressTowards } from './own-address-towards.ts'
 import { PORT_CONTROL_PORT } from './port-control-message.ts'
 import { askForMapping, mappingNonce } from './port-control.ts'
+import { createUpnpClient, type UpnpClient } from './upnp-client.ts'
+import type { MappingRouter } from './upnp-router.ts'
 
 export type OnMapped = (mappings: readonly PortMapping[]) => void
 
 export interface UdpPortMappings {
   /** The client for libp2p's search; the routers that it finds are asked for UDP ports, too. */
-  readonly client: UPnPNAT
+  readonly client: UpnpClient
   /** Keeps a port mapped and tells where, after each change; the returned function ends it. */
   map(port: number, onMapped: OnMapped): () => void
   /** Gives the mapped ports back to the routers. */
@@ -34,7 +35,7 @@ export interface UdpPortMappings {
 
 interface RouterSources {
   /** Searches for routers by UPnP. */
-  readonly client: UPnPNAT
+  readonly client: UpnpClient
   /** The default router, where it may be asked by PCP and NAT-PMP. */
   readonly defaultRouter: () => PortMapping | undefined
 }
@@ -44,7 +45,8 @@ export function createUdpPortMappings(
   components: P2pComponents,
   sources: Partial<RouterSources> = {},
 ): UdpPortMappings {
-  const { client = upnpNat({ description: 'mesh', autoRefresh: true }) } = sources
+  const network = () => ({ interfaces: networkInterfaces(), defaultRouter: defaultRouter() })
+  const { client = createUpnpClient({ ...components, network }) } = sources
   return new RouterMappings(components, { defaultRouter: portControlRouter, ...sources, client })
 }
 
@@ -63,19 +65,19 @@ interface Wish {
 const DEFAULT_ROUTER = 'default router'
 
 class RouterMappings implements UdpPortMappings {
-  readonly client: UPnPNAT
+  readonly client: UpnpClient
   readonly #components: P2pComponents
   readonly #defaultRouter: RouterSources['defaultRouter']
-  readonly #routers = new Map<string, Gateway>()
+  readonly #routers = new Map<string, MappingRouter>()
   readonly #wishes = new Set<Wish>()
   readonly #stopping = new AbortController()
 
   constructor(components: P2pComponents, { client, defaultRouter: ofMachine }: RouterSources) {
     this.#components = { ...components, logger: components.logger.child('port-mappings') }
     this.#defaultRouter = ofMachine
-    const found = (router: Gateway) => this.#found(router)
+    const found = (router: MappingRouter) => this.#found(router)
     this.client = {
-      getGateway: (url, options) => client.getGateway(url, options),
+      getGateway: (url) => client.getGateway(url),
       async *findGateways(options) {
         for await (const router of client.findGateways(options)) {
           found(router)
@@ -107,22 +109,23 @@ class RouterMappings implements UdpPortMappings {
     await Promise.all([...this.#wishes].map((wish) => this.#end(wish)))
   }
 
-  #found(router: Gateway): void {
+  #found(router: MappingRouter): void {
     if (this.#routers.has(router.id) || this.#routers.size >= MAX_UPNP_ROUTERS) return
     this.#routers.set(router.id, router)
     for (const wish of this.#wishes) void this.#askUpnp(wish, router)
   }
 
   /** Maps the port and renews that: where it is outside, and this machine's own address, may be others by then. */
-  async #askUpnp(wish: Wish, router: Gateway, failures = 0): Promise<void> {
+  async #askUpnp(wish: Wish, router: MappingRouter, failures = 0): Promise<void> {
     const { clock } = this.#components
-    if (router.family !== 'IPv4' || !this.#wishes.has(wish)) return
+    if (!this.#wishes.has(wish)) return
     const { port, mapped } = wish
     let failed = 0
     try {
       const mapping = await this.#askInTime(async (signal) => {
         const host = await ownAddressTowards(router.host, signal)
-        return mapUdp(router, { port, host, external: mapped.get(router.id)?.port ?? port }, signal)
+        const external = mapped.get(router.id)?.port ?? port
+        return router.mapPort({ protocol: 'UDP', port, host, external }, signal)
       })
       this.#mapped(wish, router.id, mapping)
     } catch (error) {
@@ -193,7 +196,7 @@ class RouterMappings implements UdpPortMappings {
     const router = this.#defaultRouter()
     const upnp = [...this.#routers.values()].flatMap((at) => {
       const external = mapped.get(at.id)?.port
-      return external === undefined ? [] : [unmapUdp(at, external, signal)]
+      return external === undefined ? [] : [at.unmapPort('UDP', external, signal)]
     })
     await Promise.all([
       ...upnp,
