@@ -188,6 +188,10 @@ export const MAX_PARALLEL_DIALS = 16
 export const SLOW_DIAL_MS = 3_000
 /** The most peers first heard of from others that are dialled in a minute. */
 export const MAX_NEW_DIALS_PER_MINUTE = 30
+/** How many more of those that addresses told of which had few dialled in that minute. */
+export const MAX_FURTHER_NEW_DIALS = 15
+/** How many dials of newcomers in a minute are few. */
+export const FEW_NEW_DIALS = 5
 /** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
 export const GREATER_ID_WAITS_MS = 1_500
 /** The longest time in ms that dials are taken to need: by so much what would double them begins later. */

@@ -22,7 +22,13 @@ export interface Played {
   readonly effects: MachineEffect[]
   now(): number
   take(peer: string, input: PeerInput): void
-  found(peer: string, addresses?: readonly PeerAddress[], kind?: 'configured' | 'member' | 'found'): void
+  /** @param from the address that told of it */
+  found(
+    peer: string,
+    addresses?: readonly PeerAddress[],
+    kind?: 'configured' | 'member' | 'found',
+    from?: string,
+  ): void
   connect(peer: string, options?: Partial<SeenConnection>): string
   disconnect(peer: string, id?: string, missed?: boolean): void
   /** Moves time on; what is due runs when it is due. */
@@ -78,8 +84,9 @@ class PlayedMachines implements Played {
     peer: string,
     addresses = [DIRECT],
     kind: 'configured' | 'member' | 'found' = 'found',
+    from?: string,
   ): void => {
-    this.take(peer, { type: 'found', addresses, kind })
+    this.take(peer, { type: 'found', addresses, kind, ...(from !== undefined && { from }) })
   }
 
   readonly connect = (peer: string, options: Partial<SeenConnection> = {}): string => {

@@ -10,4 +10,6 @@ export interface Find {
    * newcomer. Default `found`.
    */
   readonly kind?: FindKind
+  /** Whence it was told, as `addressGroupOf` gives it; unless given, all that one way of discovery finds counts as told by one. */
+  readonly from?: string
 }

@@ -16,6 +16,7 @@ import {
   tryParsePeerId,
 } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import {
   EXCHANGE_RETRY_MS,
@@ -239,7 +240,8 @@ class RecordExchange implements PeerExchange {
       own.noteKnown(subject, addressesOf(record))
       if (subject === this.#self || tryParsePeerId(subject) === undefined) continue
       const addresses = usableAddresses(record.multiaddrs, { self: this.#self, sameHost })
-      if (addresses.length > 0) found({ peer: subject, addresses })
+      const from = connection === undefined ? {} : { from: addressGroupOf(connection) }
+      if (addresses.length > 0) found({ peer: subject, addresses, ...from })
     }
   }
 

@@ -13,7 +13,7 @@ import {
   type PeerState,
 } from './peer-state.ts'
 import { onSearchDone } from './search.ts'
-import { onFound } from './found.ts'
+import { noteTeller, onFound } from './found.ts'
 import { failRelayed, planUpgrade } from './upgrade.ts'
 
 export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'connections' }>): void {
@@ -25,6 +25,7 @@ export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'c
   const opened = connections.filter(({ id }) => !before.has(id))
   for (const { id } of connections) before.delete(id)
   change(draft, { connections })
+  noteTeller(draft, input.from)
   if (opened.length > 0) onOpened(draft)
   if (before.size > 0) onClosed(draft, [...before.values()], input)
 }

@@ -20,10 +20,20 @@ export const RANK = { configured: 0, member: 1, found: 2 } as const
 
 /** Ways of discovery kept for one peer, for people. */
 const MAX_SOURCES = 4
+/** Addresses that told of one peer: who tells of all peers first must not have them all in its own queue. */
+const MAX_TELLERS = 4
+
+/** Notes whence a peer was told of, or was connected from. */
+export function noteTeller(draft: Draft, from: string | undefined): void {
+  const { tellers } = draft.state
+  if (from === undefined || tellers.at(-1) === from) return
+  change(draft, { tellers: [...tellers.filter((teller) => teller !== from), from].slice(-MAX_TELLERS) })
+}
 
 export function onFound(draft: Draft, input: Extract<PeerInput, { type: 'found' }>): void {
+  const { kind, addresses, source, from } = input
+  noteTeller(draft, from)
   const { state } = draft
-  const { kind, addresses, source } = input
   const known = new Set(state.addresses.map(({ text }) => text))
   const news = addresses.filter(({ text }) => !known.has(text))
   const isNews = news.some(({ relay }) => relay === undefined)

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   CONNECT_RETRY_MS,
   GREATER_ID_WAITS_MS,
   MAX_DEMAND_NEWS,
+  MAX_FURTHER_NEW_DIALS,
   MAX_KNOWN_PEERS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
@@ -254,4 +255,61 @@ test('beyond the bound one that nothing is wanted of is forgotten, and one that 
   connect('connected')
   expect(machines.get('asked')).toBeDefined()
   expect(machines.get('connected')).toBeDefined()
+})
+
+describe('one address that tells of thousands', () => {
+  const flood = (
+    played: ReturnType<typeof playMachines>,
+    kind: 'member' | 'found',
+    count = MAX_KNOWN_PEERS,
+  ) => {
+    for (let peer = 0; peer < count; peer++) played.found(`z${peer}`, [DIRECT], kind, 'its address')
+    played.advance(1_000)
+  }
+
+  test('leaves a newcomer of another one to be dialled at once', () => {
+    const played = playMachines('a', { answer: () => 'fails' })
+    flood(played, 'found', 500)
+    played.found('zz', [DIRECT], 'found', 'another')
+    played.advance(2_000)
+    expect(peersOf(played.dials)).toContain('zz')
+  })
+
+  test('leaves a dial to others though its peers were members', () => {
+    const played = playMachines('a', { answer: () => 'fails', tookMs: () => 5_000 })
+    flood(played, 'member', 100)
+    expect(played.dials).toHaveLength(MAX_PARALLEL_DIALS)
+    played.found('zz', [DIRECT], 'found', 'another')
+    played.advance(5_000)
+    expect(peersOf(played.dials)).toContain('zz')
+  })
+
+  test('leaves room for a newcomer of another one', () => {
+    const played = playMachines('a', { answer: () => 'hangs' })
+    flood(played, 'found')
+    played.found('zz', [DIRECT], 'found', 'another')
+    expect(played.machines.get('zz')).toBeDefined()
+    played.found('zzz', [DIRECT], 'found', 'its address')
+    expect(played.machines.get('zzz')).toBeUndefined()
+  })
+
+  test('does not take a peer of another one into its own queue by telling of it, too', () => {
+    const played = playMachines('a', { answer: () => 'fails' })
+    flood(played, 'found', 500)
+    played.found('zz', [DIRECT], 'found', 'its address')
+    played.found('zz', [DIRECT], 'found', 'another')
+    played.found('zz', [DIRECT], 'found', 'its address')
+    played.advance(2_000)
+    expect(peersOf(played.dials)).toContain('zz')
+  })
+
+  test('has not more newcomers dialled than others together', () => {
+    const played = playMachines('a', { answer: () => 'fails' })
+    flood(played, 'found', 500)
+    for (let from = 0; from < 20; from++)
+      for (let peer = 0; peer < 10; peer++) played.found(`y${from}-${peer}`, [DIRECT], 'found', `${from}`)
+    played.advance(1_000)
+    const newcomers = new Set(peersOf(played.dials))
+    expect(newcomers.size).toBe(MAX_NEW_DIALS_PER_MINUTE + MAX_FURTHER_NEW_DIALS)
+  })
 })

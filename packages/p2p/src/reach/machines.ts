@@ -15,6 +15,7 @@ import {
 import { plan, type Surroundings, wantsSomething } from './plan.ts'
 import { afterDial, afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
 import { step } from './step.ts'
+import { countByTeller } from './turns.ts'
 import { wakeAt } from './wake-at.ts'
 
 export interface MachineEffect {
@@ -144,7 +145,8 @@ export class Machines {
     const { type } = input
     if (type === 'found' ? input.addresses.length === 0 : !ADMITTING.has(type)) return false
     if (type === 'connections' && input.connections.length === 0 && input.missedAt === undefined) return false
-    return this.#states.size < MAX_KNOWN_PEERS || this.#forgetOne(now) || type !== 'found'
+    if (this.#states.size < MAX_KNOWN_PEERS || this.#forgetOne(now) || type !== 'found') return true
+    return this.#forgetNewcomer(input.from)
   }
 
   /** Forgets one that nothing is wanted of; else one only heard of that failed or waits for a relay. */
@@ -157,8 +159,27 @@ export class Machines {
       idle ??
       states.find(({ search }) => search === undefined) ??
       states.find(({ search }) => search?.kind === 'found' && (search.failures > 0 || search.needsRelay))
-    if (worst === undefined) return false
-    this.#awake.delete(worst.peer)
-    return this.#states.delete(worst.peer)
+    return worst !== undefined && this.#forget(worst)
+  }
+
+  /** Forgets one that waits for its first dial, of an address that told of more such than the given one. */
+  #forgetNewcomer(from: string | undefined): boolean {
+    const waiting = this.all().filter(
+      ({ search, demand, dials }) =>
+        search?.kind === 'found' &&
+        demand === undefined &&
+        dials.direct === undefined &&
+        dials.relay === undefined,
+    )
+    const counts = countByTeller(waiting)
+    const [most, count] = [...counts].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])
+    if (count <= 1 + (from === undefined ? 0 : (counts.get(from) ?? 0))) return false
+    const worst = waiting.findLast(({ tellers }) => tellers.length === 1 && tellers[0] === most)
+    return worst !== undefined && this.#forget(worst)
+  }
+
+  #forget({ peer }: PeerState): boolean {
+    this.#awake.delete(peer)
+    return this.#states.delete(peer)
   }
 }

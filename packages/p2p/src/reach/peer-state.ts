@@ -6,7 +6,8 @@
  * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`, and as long as dials take on
  *    machines that are busy), so that two that find each other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
  * 2. Dialled: addresses race with head starts (`dial-order.ts`, longer where somebody answered), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
- *    at a time, fewer where handshakes are slow, configured ones first, then members; of peers only heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with.
+ *    at a time, fewer where handshakes are slow, configured ones first, then in turn by the address that told of them, members first; of peers only
+ *    heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with, and a few more of addresses that told of few.
  * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
  *    is never given up and tried at least once a minute; a member four times as often as one only heard of.
  * 4. Only a relay leads there: a speculative connection (nobody asked for it) waits for a share (`plan.ts`): one at a
@@ -134,6 +135,8 @@ export interface PeerState {
   readonly addresses: readonly PeerAddress[]
   /** The ways of discovery that named it. */
   readonly sources: readonly string[]
+  /** Whence it was told of, as `addressGroupOf` gives it, and where it was connected from; newest last. */
+  readonly tellers: readonly string[]
   readonly configured: boolean
   readonly search: Search | undefined
   readonly demand: Demand | undefined
@@ -169,6 +172,8 @@ export type PeerInput =
       readonly addresses: readonly PeerAddress[]
       /** The way of discovery. */
       readonly source?: string
+      /** Whence it was told, as `addressGroupOf` gives it: those of one address have one turn. */
+      readonly from?: string
     }
   /** Somebody waits for a connection. */
   | { readonly type: 'demand' }
@@ -178,6 +183,8 @@ export type PeerInput =
       readonly connections: readonly SeenConnection[]
       /** When the last one closed: where to look for a peer that is missed. */
       readonly missedAt?: readonly PeerAddress[]
+      /** The address of the one that opened, as `addressGroupOf` gives it. */
+      readonly from?: string
     }
   | {
       readonly type: 'granted'
@@ -254,6 +261,7 @@ export function createPeerState(init: {
     lot: first.float,
     addresses: [],
     sources: [],
+    tellers: [],
     configured: false,
     search: undefined,
     demand: undefined,

@@ -29,6 +29,7 @@ import {
 } from './peer-state.ts'
 import { RANK } from './found.ts'
 import { mayDialNewcomer, type Shares, withoutOldNewcomers } from './shares.ts'
+import { inTurn, type Waiting } from './turns.ts'
 
 /** The facts that the machines cannot know. */
 export interface Surroundings {
@@ -139,10 +140,11 @@ class Planner {
     const speculative = {
       dialling: this.#states.filter((s) => !isConnected(s) && holdsSpeculativeDial(s)).length,
     }
-    for (const state of this.#states.filter((each) => this.#isDue(each)).sort(byRank)) {
-      const isNew = !isSearching(state)
+    const due = this.#states.filter((each) => this.#isDue(each))
+    for (const waiting of inTurn(due, this.#states, byRank)) {
+      const isNew = !isSearching(waiting.state)
       if (isNew && running >= this.#shares.dialsAtOnce) break
-      if (this.#grantSearch(state, speculative) && isNew) running++
+      if (this.#grantSearch(waiting, speculative) && isNew) running++
     }
   }
 
@@ -167,7 +169,7 @@ class Planner {
     return later
   }
 
-  #grantSearch(state: PeerState, speculative: { dialling: number }): boolean {
+  #grantSearch({ state, turnOf }: Waiting, speculative: { dialling: number }): boolean {
     const { peer, search, configured } = state
     if (search === undefined) return false
     if (search.relayFrom !== undefined) {
@@ -176,11 +178,11 @@ class Planner {
       return true
     }
     if (search.kind === 'found' && search.triedAt === undefined) {
-      if (!mayDialNewcomer(this.#shares)) {
-        this.#wake((this.#shares.newcomers[0] ?? this.#now) + 60_000)
+      if (!mayDialNewcomer(this.#shares, turnOf)) {
+        this.#wake((this.#shares.newcomers[0]?.at ?? this.#now) + 60_000)
         return false
       }
-      this.#shares = { ...this.#shares, newcomers: [...this.#shares.newcomers, this.#now] }
+      this.#shares = { ...this.#shares, newcomers: [...this.#shares.newcomers, { at: this.#now, turnOf }] }
     }
     this.#grant(peer, { kind: 'dial', purpose: 'search' })
     return true

@@ -5,6 +5,7 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Clock, type Logger, type Random, toError, untilAborted } from '@mesh/core'
+import { addressGroupOf } from '../addresses/address-group.ts'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
@@ -120,6 +121,7 @@ class ReachShell implements Reach {
         kind: find.kind ?? 'found',
         addresses: addresses.map(toPeerAddress),
         source: way.name,
+        from: find.from ?? way.name,
       })
     } else if (find.addresses.length > 0)
       this.#init.onError(find.peer, new Error('every address lies in a range that is kept out'))
@@ -196,7 +198,8 @@ class ReachShell implements Reach {
     const connections = [...open].map(seeConnection)
     const isMissed = connections.length === 0 && (membership.isMember(peer) || this.#init.isConfigured(peer))
     const missed = isMissed ? { missedAt: book.addressesOf(peer).map(toPeerAddress) } : {}
-    this.#take(peer, { type: 'connections', connections, ...missed })
+    const from = opened === undefined ? {} : { from: addressGroupOf(opened) }
+    this.#take(peer, { type: 'connections', connections, ...missed, ...from })
     this.#lookAtOffer(peer)
   }
 

@@ -3,7 +3,9 @@
  * speculative relayed connections.
  */
 import {
+  FEW_NEW_DIALS,
   MAX_DIAL_TOOK_MS,
+  MAX_FURTHER_NEW_DIALS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
   MAX_SPECULATIVE_RELAYED,
@@ -16,8 +18,8 @@ import {
 const LEAST_PARALLEL_DIALS = 4
 
 export interface Shares {
-  /** When newcomers were dialled, oldest first, within the last minute. */
-  readonly newcomers: readonly number[]
+  /** When newcomers were dialled, oldest first, within the last minute, and whose turn they had. */
+  readonly newcomers: readonly { readonly at: number; readonly turnOf: string }[]
   /** How long direct dials that succeeded took lately, in ms; long where a machine is busy. */
   readonly dialTookMs: number
   /** Peers dialled at a time: half as many after a slow dial, one more after a quick one. */
@@ -43,11 +45,16 @@ export const INITIAL_SHARES: Shares = {
 }
 
 export function withoutOldNewcomers(shares: Shares, now: number): Shares {
-  const newcomers = shares.newcomers.filter((at) => at > now - 60_000)
+  const newcomers = shares.newcomers.filter(({ at }) => at > now - 60_000)
   return newcomers.length === shares.newcomers.length ? shares : { ...shares, newcomers }
 }
 
-export const mayDialNewcomer = ({ newcomers }: Shares) => newcomers.length < MAX_NEW_DIALS_PER_MINUTE
+/** @param turnOf the address that told of it: one that told of many leaves some dials for others */
+export function mayDialNewcomer({ newcomers }: Shares, turnOf: string): boolean {
+  if (newcomers.length < MAX_NEW_DIALS_PER_MINUTE) return true
+  if (newcomers.length >= MAX_NEW_DIALS_PER_MINUTE + MAX_FURTHER_NEW_DIALS) return false
+  return newcomers.filter((one) => one.turnOf === turnOf).length < FEW_NEW_DIALS
+}
 
 /**
  * A direct dial succeeded, or somebody answered and the handshake was not done in its time. A longer one counts at once, a
