@@ -259,6 +259,10 @@ export const MAX_MDNS_PACKET_BYTES = 9_000
 export const MAX_MDNS_RECORDS = 64
 /** The most mDNS packets that are read in a second. */
 export const MAX_MDNS_PACKETS_PER_SECOND = 200
+/** How many peers one address may tell of by mDNS, a second in the long run and at once: a node tells of itself, on each link. */
+export const MDNS_FINDS_BY_ADDRESS = { perSecond: 5, burst: 64 } as const
+/** The same of all addresses together. */
+export const MDNS_FINDS_IN_ALL = { perSecond: 50, burst: 500 } as const
 /** The most interfaces and address families on which mDNS runs. */
 export const MAX_MDNS_INTERFACES = 16
 

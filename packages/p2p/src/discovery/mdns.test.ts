@@ -4,6 +4,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { decode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MDNS_FINDS_BY_ADDRESS } from '../limits.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 import { type MulticastLink, startMdns } from './mdns.ts'
 
@@ -87,7 +88,7 @@ function build() {
   const link: MulticastLink = { id: 'eth0/4', ...HOST }
   const sent: Uint8Array[] = []
   const found: string[] = []
-  let hear: (packet: Uint8Array) => void = () => {}
+  let hear: (packet: Uint8Array, from: string) => void = () => {}
   let closed = false
   const mdns = startMdns(
     {
@@ -115,7 +116,14 @@ function build() {
   )
   const count = (kind: 'query' | 'response') =>
     sent.filter((packet) => decode(Buffer.from(packet)).type === kind).length
-  return { clock, found, hear: (packet: Uint8Array) => hear(packet), count, mdns, isClosed: () => closed }
+  return {
+    clock,
+    found,
+    hear: (packet: Uint8Array, from = '192.0.2.1') => hear(packet, from),
+    count,
+    mdns,
+    isClosed: () => closed,
+  }
 }
 
 test('asks and announces at once, then ever less: about one question a minute', async () => {
@@ -187,4 +195,16 @@ test('tells whom it found, and stops without a trace', async () => {
   expect(isClosed()).toBe(true)
   await clock.advance(1)
   expect(clock.pending).toBe(0)
+})
+
+test('one address that answers for thousands of peers keeps nobody else from being found', async () => {
+  const { clock, found, hear, mdns } = build()
+  for (let packet = 0; packet < 100; packet++) hear(answer(), '192.0.2.66')
+  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst)
+  hear(answer(), '192.0.2.7')
+  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1)
+  await clock.advance(1_000)
+  for (let packet = 0; packet < 100; packet++) hear(answer(), '192.0.2.66')
+  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1 + MDNS_FINDS_BY_ADDRESS.perSecond)
+  await mdns.stop()
 })

@@ -3,10 +3,24 @@
  * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute, and
  * one on which many start about one every few seconds besides the first of each.
  */
-import { type Clock, createTokenBucket, type Logger, type Random, type TokenBucket } from '@mesh/core'
+import {
+  addressGroup,
+  type Clock,
+  createTokenBucket,
+  type Logger,
+  type Random,
+  type TokenBucket,
+} from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
+import { createGroupRate } from '../addresses/address-rate.ts'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import { MAX_MDNS_PACKETS_PER_SECOND, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
+import {
+  MAX_MDNS_PACKETS_PER_SECOND,
+  MDNS_FINDS_BY_ADDRESS,
+  MDNS_FINDS_IN_ALL,
+  MDNS_QUERY_MAX_MS,
+  MDNS_QUERY_MIN_MS,
+} from '../limits.ts'
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 
@@ -22,8 +36,8 @@ export interface MulticastLink {
 export interface Multicast {
   links(): readonly MulticastLink[]
   send(link: MulticastLink, packet: Uint8Array): void
-  /** Calls the listener with packets that came from any link, our own among them. */
-  onPacket(listener: (packet: Uint8Array) => void): void
+  /** Calls the listener with packets that came from any link, our own among them, and the address that each came from. */
+  onPacket(listener: (packet: Uint8Array, from: string) => void): void
   /** Looks for interfaces that came or went. */
   refresh(): Promise<void>
   close(): Promise<void>
@@ -35,7 +49,8 @@ interface MdnsInit {
   readonly service: string
   /** Gives the addresses to tell, each with `/p2p/` and none over a relay. It goes through all interfaces. */
   readonly addresses: () => readonly Multiaddr[]
-  readonly found: (find: Find) => void
+  /** @param from the address that the answer came from */
+  readonly found: (find: Find, from: string) => void
 }
 
 /** How old the last question has to be, in ms, for another one to count: each comes on every link, and this node's own too. */
@@ -87,6 +102,8 @@ class MdnsService implements Mdns {
   readonly #timers = new Set<() => void>()
   /** Packets that are still read; what a flood brings beyond them is dropped unread. */
   readonly #packets: TokenBucket
+  /** True while an address, and all together, told of few enough peers. */
+  readonly #mayTell: (from: string) => boolean
   #intervalMs = MDNS_QUERY_MIN_MS
   #cancelQuery: (() => void) | undefined
   #isStopped = false
@@ -97,11 +114,13 @@ class MdnsService implements Mdns {
     this.#log = components.logger.child('mdns')
     const rate = { perSecond: MAX_MDNS_PACKETS_PER_SECOND, burst: MAX_MDNS_PACKETS_PER_SECOND }
     this.#packets = createTokenBucket(rate, components.clock)
+    const rates = { ofAddress: MDNS_FINDS_BY_ADDRESS, ofAll: MDNS_FINDS_IN_ALL }
+    this.#mayTell = createGroupRate(rates, components.clock)
     this.#instance = Array.from(components.random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   }
 
   start(): void {
-    this.#components.multicast.onPacket((bytes) => this.#onPacket(bytes))
+    this.#components.multicast.onPacket((bytes, from) => this.#onPacket(bytes, from))
     void this.#ask()
     this.#answerSoon()
     this.#later(ANNOUNCE_AGAIN_MS, () => this.#answerSoon())
@@ -117,7 +136,7 @@ class MdnsService implements Mdns {
     await multicast.close()
   }
 
-  #onPacket(bytes: Uint8Array): void {
+  #onPacket(bytes: Uint8Array, from: string): void {
     if (this.#isStopped || !this.#packets.take()) return
     const packet = readPacket(bytes, this.#init.service)
     if (packet === undefined) return
@@ -130,7 +149,11 @@ class MdnsService implements Mdns {
     }
     const finds = packet.finds.filter(({ peer }) => peer !== this.#init.self)
     if (finds.length > 0) this.#heardAnswers++
-    for (const find of finds) this.#init.found(find)
+    for (const find of finds) {
+      // who floods loses its own first
+      if (!this.#mayTell(from)) return
+      this.#init.found({ ...find, from: addressGroup(from) }, from)
+    }
   }
 
   // asking

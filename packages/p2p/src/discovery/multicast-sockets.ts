@@ -35,7 +35,7 @@ export async function openMulticast(
 class MulticastSockets implements Multicast {
   readonly #init: MulticastInit
   readonly #log: Logger
-  readonly #listeners = new Set<(packet: Uint8Array) => void>()
+  readonly #listeners = new Set<(packet: Uint8Array, from: string) => void>()
   readonly #receivers = new Map<4 | 6, Socket>()
   readonly #links = new Map<string, OpenLink>()
   #isClosed = false
@@ -56,7 +56,7 @@ class MulticastSockets implements Multicast {
     })
   }
 
-  onPacket(listener: (packet: Uint8Array) => void): void {
+  onPacket(listener: (packet: Uint8Array, from: string) => void): void {
     this.#listeners.add(listener)
   }
 
@@ -115,8 +115,10 @@ class MulticastSockets implements Multicast {
     return socket
   }
 
-  readonly #onMessage = (packet: Uint8Array): void => {
-    for (const listener of this.#listeners) listener(packet)
+  readonly #onMessage = (packet: Uint8Array, { address }: { readonly address: string }): void => {
+    // the link of IPv6 stands behind it
+    const [from = ''] = address.split('%')
+    for (const listener of this.#listeners) listener(packet, from)
   }
 }
 

@@ -13,6 +13,7 @@ import { ipOf, isRelayed } from '../addresses/address-rules.ts'
 import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
+import { localFind } from '../discovery/local-find.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { AcceptTurns } from '../libp2p/accept-turns.ts'
@@ -175,7 +176,10 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
       self: host.peerId.toString(),
       service,
       addresses: () => host.getMultiaddrs().filter((address) => !isRelayed(address)),
-      found: (find) => reach.found(way, find),
+      found(find, from) {
+        const local = localFind(find, from, networkInterfaces())
+        if (local !== undefined) reach.found(way, local)
+      },
     },
     { ...context, multicast },
   )

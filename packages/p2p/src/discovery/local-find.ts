@@ -1,0 +1,31 @@
+/** What of an answer by mDNS may be true: a peer on a link of this machine, at addresses of that link. Pure. */
+import { tryParseIp } from '@mesh/core'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { isOnLink } from '../nat/on-link.ts'
+import type { Find } from './find.ts'
+
+/** The addresses of each interface as `os.networkInterfaces()` gives them. */
+type Interfaces = Readonly<
+  Record<string, readonly { readonly address: string; readonly cidr: string | null }[] | undefined>
+>
+
+/**
+ * Leaves out names, addresses that a router leads to, and this machine's loopback unless it answered itself: whoever answers
+ * by mDNS is on the link and reached there, and might else have all nodes on it dial whom it likes.
+ *
+ * @returns the find with what is left; undefined where nothing is
+ */
+export function localFind(find: Find, from: string, interfaces: Interfaces): Find | undefined {
+  const isOwn = Object.values(interfaces).some((entries = []) =>
+    entries.some(({ address }) => address === from),
+  )
+  const ip = tryParseIp(from)
+  if (!isOwn && (ip === undefined || !isOnLink(from, interfaces))) return undefined
+  const addresses = find.addresses.filter((address) => {
+    const at = ipOf(address)
+    const isFirst = /^\/ip[46]\//.test(address.toString())
+    if (!isFirst || at === undefined || !isOnLink(at, interfaces)) return false
+    return isOwn || !isLoopbackIp(at)
+  })
+  return addresses.length === 0 ? undefined : { ...find, addresses }
+}
