@@ -259,6 +259,12 @@ export const MAX_MDNS_PACKET_BYTES = 9_000
 export const MAX_MDNS_RECORDS = 64
 /** The most mDNS packets that are read in a second. */
 export const MAX_MDNS_PACKETS_PER_SECOND = 200
+/** The same of one address, a second in the long run and at once: on each link it asks and answers seldom. */
+export const MDNS_PACKETS_BY_ADDRESS = { perSecond: 20, burst: 60 } as const
+/** The time that reading them may take at once, in ms. */
+export const MDNS_BURST_MS = 50
+/** Reading them gets at most one part in this many of the time after that. */
+export const MDNS_TIME_SHARE = 10
 /** How many peers one address may tell of by mDNS, a second in the long run and at once: a node tells of itself, on each link. */
 export const MDNS_FINDS_BY_ADDRESS = { perSecond: 5, burst: 64 } as const
 /** The same of all addresses together. */

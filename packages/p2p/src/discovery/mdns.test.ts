@@ -1,7 +1,7 @@
 import { silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
-import { decode } from 'dns-packet'
+import { decode, encode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MDNS_FINDS_BY_ADDRESS } from '../limits.ts'
@@ -197,14 +197,42 @@ test('tells whom it found, and stops without a trace', async () => {
   expect(clock.pending).toBe(0)
 })
 
+/** An answer that tells of sixteen peers. */
+function manyPeers(): Uint8Array {
+  const { answers = [], additionals = [] } = decode(Buffer.from(answer()))
+  const txts = additionals.filter(({ type }) => type === 'TXT')
+  return encode({ type: 'response', answers, additionals: Array.from({ length: 16 }, () => txts).flat() })
+}
+
+test('reading packets has a share of the time, whoever sends them', async () => {
+  const { clock, found, hear, mdns } = build()
+  const { monotonic } = clock
+  let tookMs = 0
+  clock.monotonic = () => monotonic.call(clock) + tookMs
+  const slow = answer()
+  const { length } = slow
+  // whoever looks how long the packet is needs 10 ms for it
+  Object.defineProperty(slow, 'length', {
+    get() {
+      tookMs += 10
+      return length
+    },
+  })
+  for (let packet = 0; packet < 100; packet++) hear(slow, `192.0.2.${packet}`)
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.length).toBeLessThan(10)
+  await mdns.stop()
+})
+
 test('one address that answers for thousands of peers keeps nobody else from being found', async () => {
   const { clock, found, hear, mdns } = build()
-  for (let packet = 0; packet < 100; packet++) hear(answer(), '192.0.2.66')
+  const many = manyPeers()
+  for (let packet = 0; packet < 300; packet++) hear(many, '192.0.2.66')
   expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst)
   hear(answer(), '192.0.2.7')
   expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1)
   await clock.advance(1_000)
-  for (let packet = 0; packet < 100; packet++) hear(answer(), '192.0.2.66')
+  for (let packet = 0; packet < 300; packet++) hear(many, '192.0.2.66')
   expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1 + MDNS_FINDS_BY_ADDRESS.perSecond)
   await mdns.stop()
 })
