@@ -122,7 +122,7 @@ function onSearch(socket: Socket, from: RemoteInfo, at: number, self: string): v
   const locations = [
     ...kinds.map((name) => `http://${self}:${PORT}/${name}`),
     `http://127.0.0.1:${OTHER_PORT}/named`,
-    `http://192.168.77.254:${PORT}/third`,
+    `http://${addresses[(at + 1) % addresses.length]}:${PORT}/third`,
     `http://192.168.77.2:${OTHER_PORT}/named`,
     `http://localhost:${OTHER_PORT}/named`,
     `https://${self}:${PORT}/plain`,

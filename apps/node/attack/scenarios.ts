@@ -5,6 +5,7 @@ import { BULK_ATTACKS } from './scenarios/bulk.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CLIENT_ATTACKS } from './scenarios/clients.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
+import { DISCOVERY_ATTACKS } from './scenarios/discovery.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
 import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
@@ -67,6 +68,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...ROUTER_ATTACKS,
+  ...DISCOVERY_ATTACKS,
   ...TRUST_ATTACKS,
   ...ADMINISTRATOR_ATTACKS,
   ...VPN_ATTACKS,

@@ -1,8 +1,8 @@
-/** Attacks from the local network: what answers there who searches for a router that speaks UPnP. */
+/** Attacks from the local network: what answers there who searches for a router by UPnP, or for members by mDNS. */
 import { spawn } from 'node:child_process'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server } from 'node:net'
 import { createInterface } from 'node:readline'
-import { atNeighbour, NEIGHBOUR_ADDRESSES } from '../namespace.ts'
+import { atNeighbour, LOCAL_ADDRESS, NEIGHBOUR_ADDRESSES } from '../namespace.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 
@@ -18,20 +18,21 @@ const asked = new WeakMap<Attack, string[]>()
 async function openNamed(attack: Attack): Promise<Server> {
   const paths: string[] = []
   asked.set(attack, paths)
-  const server = createServer((request, response) => {
-    paths.push(`${request.method} ${request.url}`)
-    response.end()
+  const server = createServer((socket) => {
+    paths.push(`${socket.localAddress}`)
+    socket.on('error', () => {})
+    socket.end()
   })
   await new Promise<void>((resolve) => server.listen(NAMED_PORT, '0.0.0.0', resolve))
   return server
 }
 
-/** Runs the hostile router at the neighbour until the attack is over, and counts what it says to have done. */
-async function runRouter(attack: Attack, kind: string, addresses: readonly string[]): Promise<void> {
+/** Runs a program at the neighbour until the attack is over, and counts what it says to have done. */
+async function runAtNeighbour(attack: Attack, program: string, args: readonly string[]): Promise<void> {
   const { signal, tally } = attack
   const server = await openNamed(attack)
-  const program = `${import.meta.dirname}/../hostile-router.ts`
-  const [file, ...words] = atNeighbour([process.execPath, program, kind, ...addresses])
+  const path = `${import.meta.dirname}/../${program}`
+  const [file, ...words] = atNeighbour([process.execPath, '--conditions=mesh-source', path, ...args])
   const router = spawn(file, words, { stdio: ['ignore', 'pipe', 'inherit'] })
   createInterface({ input: router.stdout }).on('line', (line) => {
     for (const [what, times] of Object.entries(JSON.parse(line) as Record<string, number>))
@@ -39,10 +40,16 @@ async function runRouter(attack: Attack, kind: string, addresses: readonly strin
   })
   while (!signal.aborted && router.exitCode === null) await pause(200, signal)
   router.kill()
-  server.closeAllConnections()
   server.close()
 }
 
+/** Tells whether the victim connected to a service of its own machine because somebody else named it. */
+function ownAsked(attack: Attack): string | undefined {
+  const [at] = asked.get(attack) ?? []
+  return at === undefined ? undefined : `it connected to its own machine at ${at}`
+}
+
+const ROUTER = 'hostile-router.ts'
 const BASE = {
   who: 'stranger',
   appliesToLegacy: false,
@@ -60,7 +67,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'what is no answer from the address that it names is not read on; MAX_SSDP_BYTES, MAX_SSDP_ANSWERS_PER_SECOND',
     aim: 'odd datagrams',
-    run: (attack) => runRouter(attack, 'odd', NEIGHBOUR_ADDRESSES.slice(0, 1)),
+    run: (attack) => runAtNeighbour(attack, ROUTER, ['odd', ...NEIGHBOUR_ADDRESSES.slice(0, 1)]),
   },
   {
     ...BASE,
@@ -71,13 +78,27 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'only who names its own address on a link of this machine is asked; MAX_UPNP_ROUTERS, UPNP_DESCRIPTIONS, UPNP_ASKS, MAX_UPNP_ANSWER_BYTES, UPNP_ANSWER_MS',
     aim: 'connections',
-    run: (attack) => runRouter(attack, 'all', NEIGHBOUR_ADDRESSES),
+    run: (attack) => runAtNeighbour(attack, ROUTER, ['all', ...NEIGHBOUR_ADDRESSES]),
     async reached(attack) {
-      const [path] = asked.get(attack) ?? []
-      if (path !== undefined) return `its own machine was asked: ${path}`
+      const own = ownAsked(attack)
+      if (own !== undefined) return own
       if (attack.tally.of('asked for third') > 0) return 'a third machine was asked'
       const connections = attack.tally.of('connections')
       return connections > MAX_CONNECTIONS ? `it connected ${connections} times` : undefined
     },
+  },
+  {
+    ...BASE,
+    name: 'mdns-answers',
+    does:
+      'a machine on the local network answers 400 times a second by mDNS: 12,000 peers that there are not, at addresses of others, of the machine ' +
+      'itself and at names, and records that nobody needs',
+    boundedBy:
+      'only addresses of the link, and of this machine none; MDNS_PACKETS_BY_ADDRESS, MDNS_TIME_SHARE, MDNS_FINDS_BY_ADDRESS, MAX_NEW_DIALS_PER_MINUTE',
+    aim: 'peers told of',
+    victimArgs: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'],
+    run: (attack) =>
+      runAtNeighbour(attack, 'hostile-neighbour.ts', [NEIGHBOUR_ADDRESSES[1] ?? '', LOCAL_ADDRESS]),
+    reached: async (attack) => ownAsked(attack),
   },
 ]

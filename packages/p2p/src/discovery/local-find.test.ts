@@ -32,6 +32,7 @@ test.each([
   ['/ip4/169.254.169.254/tcp/80', 'what a cloud tells its machines'],
   ['/ip4/10.0.0.1/tcp/22', 'a network behind a router'],
   ['/ip4/127.0.0.1/tcp/8080', 'this machine'],
+  ['/ip4/192.168.1.5/tcp/8080', 'this machine'],
   ['/ip6/::1/tcp/8080', 'this machine'],
   ['/ip6/::ffff:127.0.0.1/tcp/8080', 'this machine'],
   ['/dns4/example.org/tcp/443', 'a name'],

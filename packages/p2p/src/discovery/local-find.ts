@@ -10,22 +10,23 @@ type Interfaces = Readonly<
 >
 
 /**
- * Leaves out names, addresses that a router leads to, and this machine's loopback unless it answered itself: whoever answers
+ * Leaves out names, addresses that a router leads to, and this machine's own unless it answered itself: whoever answers
  * by mDNS is on the link and reached there, and might else have all nodes on it dial whom it likes.
  *
  * @returns the find with what is left; undefined where nothing is
  */
 export function localFind(find: Find, from: string, interfaces: Interfaces): Find | undefined {
-  const isOwn = Object.values(interfaces).some((entries = []) =>
-    entries.some(({ address }) => address === from),
+  const own = new Set(
+    Object.values(interfaces).flatMap((entries = []) => entries.map(({ address }) => address)),
   )
+  const isOwn = own.has(from)
   const ip = tryParseIp(from)
   if (!isOwn && (ip === undefined || !isOnLink(from, interfaces))) return undefined
   const addresses = find.addresses.filter((address) => {
     const at = ipOf(address)
     const isFirst = /^\/ip[46]\//.test(address.toString())
     if (!isFirst || at === undefined || !isOnLink(at, interfaces)) return false
-    return isOwn || !isLoopbackIp(at)
+    return isOwn || (!isLoopbackIp(at) && !own.has(at))
   })
   return addresses.length === 0 ? undefined : { ...find, addresses }
 }

@@ -10,7 +10,7 @@ import { isOnLink } from './on-link.ts'
 import { locationIn, SEARCH, SSDP_GROUP } from './upnp-messages.ts'
 
 /** The interfaces of this machine as `os.networkInterfaces()` gives them, as far as they are looked at. */
-export type LocalInterfaces = Readonly<
+type LocalInterfaces = Readonly<
   Record<
     string,
     | readonly {

@@ -1,0 +1,250 @@
+/** Attacks on what a node learns of where others are: what peers say of themselves, and what members tell of others. */
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { generateKeyPairFromSeed, publicKeyToProtobuf } from '@libp2p/crypto/keys'
+import type { Libp2p, PrivateKey } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
+import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
+import { dialTarget, framed, openStream, overAndOver, sendAll, together, varint } from '../attackers.ts'
+import { connectMember, proveMembership } from '../membership.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
+
+const PEERS = '/mesh/peers/1'
+const IDENTIFY = '/ipfs/id/1.0.0'
+/** Members that lie at a time, what they tell in one message, and the addresses of each. */
+const [TELLERS, RECORDS, ADDRESSES] = [4, 16, 16]
+/** How long after the attack began an honest member tells of a newcomer, and how long that may take to be dialled, in ms. */
+const [NEWS_AFTER_MS, DIALLED_WITHIN_MS] = [3_000, 10_000]
+/** More dials of third parties than a node makes in ten seconds. */
+const MAX_DIALS_PER_S = 400
+
+const field = (number: number, bytes: Uint8Array) =>
+  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
+
+interface Watched {
+  /** Where third parties listen. */
+  readonly port: number
+  /** What the newcomer says of itself, signed. */
+  readonly newcomer: Uint8Array
+  toldMs: number
+  dialledMs: number
+  readonly sinceMs: number
+}
+
+const watching = new WeakMap<Attack, Watched>()
+
+/** Third parties, all addresses of loopback at one port, that take connections and say nothing; and a newcomer that is no liar. */
+async function watch(attack: Attack): Promise<Watched> {
+  const { tally, signal } = attack
+  const third = createServer((socket) => {
+    tally.count('dials of third parties')
+    socket.on('error', () => {})
+    signal.addEventListener('abort', () => socket.destroy(), { once: true })
+  })
+  await new Promise<void>((resolve) => third.listen(0, '0.0.0.0', resolve))
+  signal.addEventListener('abort', () => third.close(), { once: true })
+  const seed = randomBytes(32)
+  const newcomer = await attack.peer({ seed, listen: '/ip4/127.0.0.1/tcp/0' })
+  const watched: Watched = {
+    port: (third.address() as { readonly port: number }).port,
+    newcomer: await recordOf(await generateKeyPairFromSeed('Ed25519', seed), newcomer.getMultiaddrs()),
+    toldMs: Number.NaN,
+    dialledMs: Number.POSITIVE_INFINITY,
+    sinceMs: performance.now(),
+  }
+  newcomer.addEventListener('connection:open', () => {
+    watched.dialledMs = Math.min(watched.dialledMs, performance.now())
+  })
+  watching.set(attack, watched)
+  return watched
+}
+
+/** Addresses of third parties, others each time. */
+const strangers = ({ port }: Watched, at: number): Multiaddr[] =>
+  Array.from({ length: ADDRESSES }, (_, n) =>
+    multiaddr(`/ip4/127.${1 + (at % 200)}.${(at / 200) & 255}.${1 + n}/tcp/${port}`),
+  )
+
+async function recordOf(privateKey: PrivateKey, multiaddrs: Multiaddr[]): Promise<Uint8Array> {
+  const record = new PeerRecord({ peerId: peerIdFromPrivateKey(privateKey), multiaddrs })
+  return (await RecordEnvelope.seal(record, privateKey)).marshal()
+}
+
+const freshKey = () => generateKeyPairFromSeed('Ed25519', randomBytes(32))
+
+/** An honest member, from another address, tells of the newcomer once. */
+async function tellOfNewcomer(attack: Attack, watched: Watched): Promise<void> {
+  const { signal } = attack
+  await pause(NEWS_AFTER_MS, signal)
+  const { connection } = await connectMember(attack, '127.0.0.9')
+  const stream = await openStream(connection, PEERS, signal)
+  await sendAll(stream, framed(field(1, watched.newcomer)), signal)
+  watched.toldMs = performance.now()
+  while (!signal.aborted) await pause(100, signal)
+}
+
+/** Tells whether the newcomer was dialled in time, and whether third parties were dialled too often. */
+async function judge(attack: Attack): Promise<string | undefined> {
+  const watched = watching.get(attack)
+  if (watched === undefined) return undefined
+  while (
+    !Number.isFinite(watched.dialledMs) &&
+    !(performance.now() - watched.toldMs > DIALLED_WITHIN_MS) &&
+    Number.isFinite(watched.toldMs)
+  )
+    await pause(50)
+  const tookMs = watched.dialledMs - watched.toldMs
+  if (Number.isFinite(tookMs)) attack.tally.count('ms until a newcomer was dialled', tookMs)
+  const perS = (attack.tally.of('dials of third parties') * 1_000) / (performance.now() - watched.sinceMs)
+  if (!(tookMs <= DIALLED_WITHIN_MS))
+    return `a newcomer was not dialled within ${DIALLED_WITHIN_MS / 1_000} s`
+  return perS > MAX_DIALS_PER_S ? `it dialled third parties ${Math.round(perS)} times a second` : undefined
+}
+
+/** Says of itself what is given to whoever asks by identify. */
+async function answerIdentify(peer: Libp2p, answer: () => Promise<readonly Uint8Array[]>): Promise<void> {
+  await peer.unhandle(IDENTIFY)
+  await peer.handle(IDENTIFY, async (stream) => {
+    for (const bytes of await answer()) stream.send(framed(bytes))
+    await stream.close()
+  })
+}
+
+export const DISCOVERY_ATTACKS: readonly Scenario[] = [
+  {
+    name: 'false-records',
+    who: 'member',
+    does:
+      `${TELLERS} keys tell of ${RECORDS} peers in each message that are nowhere, at ${ADDRESSES} addresses of third parties each, and of the same ` +
+      'peers at others again and again; an honest member tells of one newcomer',
+    boundedBy:
+      'addresses that tell of peers take turns; NEW_RECORDS_BY_ADDRESS, MAX_NEW_DIALS_PER_MINUTE, MAX_FURTHER_NEW_DIALS, MAX_PARALLEL_DIALS',
+    appliesToLegacy: false,
+    // judged by a time that a besieged node does not keep
+    isApart: true,
+    aim: 'records told',
+    async run(attack) {
+      const watched = await watch(attack)
+      const { signal, tally } = attack
+      let at = 0
+      const keys = await Promise.all(Array.from({ length: 2 * RECORDS }, freshKey))
+      const liar = () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
+          const stream = await openStream(connection, PEERS, signal)
+          while (!signal.aborted && stream.status === 'open') {
+            const told = await Promise.all(
+              Array.from({ length: RECORDS }, async (_, n) => {
+                const key = at % 2 === 0 ? keys[n] : undefined
+                return await recordOf(key ?? (await freshKey()), strangers(watched, at++))
+              }),
+            )
+            const message = Buffer.concat(told.map((record) => field(1, record)))
+            if (await sendAll(stream, framed(message), signal)) tally.count('records told', told.length)
+            await pause(500, signal)
+          }
+        })
+      await Promise.all([together(TELLERS, liar), tellOfNewcomer(attack, watched)])
+    },
+    reached: judge,
+  },
+  {
+    name: 'false-homes',
+    who: 'member',
+    does: `keys come, prove themselves, say that they are at ${ADDRESSES} addresses of third parties, and leave, 8 at a time; an honest member tells of one newcomer`,
+    boundedBy:
+      'addresses from which peers were connected take turns; MAX_PARALLEL_DIALS, MEMBER_BACKOFF_MAX_MS, MAX_DIAL_FAILURES',
+    appliesToLegacy: false,
+    isApart: true,
+    aim: 'members that left',
+    async run(attack) {
+      const watched = await watch(attack)
+      const { config, signal, target, tally } = attack
+      let at = 0
+      const liar = () =>
+        overAndOver(attack, async () => {
+          const seed = randomBytes(32)
+          const key = await generateKeyPairFromSeed('Ed25519', seed)
+          const peer = await attack.peer({ seed })
+          const home = strangers(watched, at++)
+          const record = await recordOf(key, home)
+          await answerIdentify(peer, async () => [
+            Buffer.concat([
+              field(1, publicKeyToProtobuf(key.publicKey)),
+              ...home.map((address) => field(2, address.bytes)),
+              field(3, Buffer.from('/mesh/peers/1')),
+              field(8, record),
+            ]),
+          ])
+          const connection = await dialTarget(peer, target, signal)
+          await proveMembership({ connection, self: peer.peerId }, config, signal)
+          await pause(200, signal)
+          await peer.stop()
+          tally.count('members that left')
+        })
+      await Promise.all([together(8, liar), tellOfNewcomer(attack, watched)])
+    },
+    reached: judge,
+  },
+  {
+    name: 'identify-answers',
+    who: 'stranger',
+    does:
+      'asked who they are, peers answer with thousands of protocols or addresses, with the record of another, with an older one, byte by byte, ' +
+      'without end, or with what is none, and come back',
+    boundedBy:
+      'MAX_IDENTIFY_BYTES, MAX_IDENTIFY_STREAM_BYTES, IDENTIFY_TIMEOUT_MS, MAX_IDENTIFIED_AT_ONCE, MAX_KNOWN_PEERS',
+    appliesToLegacy: true,
+    aim: 'answers',
+    async run(attack) {
+      const { signal, target, tally } = attack
+      const other = await freshKey()
+      const others = await recordOf(other, [multiaddr('/ip4/192.0.2.1/tcp/1')])
+      await together(24, (kind) =>
+        overAndOver(attack, async () => {
+          const seed = randomBytes(32)
+          const key = await generateKeyPairFromSeed('Ed25519', seed)
+          const own = field(1, publicKeyToProtobuf(key.publicKey))
+          const peer = await attack.peer({ seed })
+          await peer.unhandle(IDENTIFY)
+          await peer.handle(IDENTIFY, async (stream) => {
+            tally.count('answers')
+            const say = (...parts: readonly Uint8Array[]) => stream.send(framed(Buffer.concat(parts)))
+            if (kind % 8 === 0)
+              say(own, ...Array.from({ length: 1_500 }, (_, at) => field(3, Buffer.from(`/${at}`))))
+            else if (kind % 8 === 1)
+              say(
+                own,
+                ...Array.from({ length: 700 }, (_, at) =>
+                  field(2, multiaddr(`/ip4/192.0.${at >> 8}.${at & 255}/tcp/1`).bytes),
+                ),
+              )
+            else if (kind % 8 === 2) say(own, field(8, others))
+            else if (kind % 8 === 3) say(own, field(8, randomBytes(4_000)))
+            else if (kind % 8 === 4)
+              say(own, field(6, Buffer.alloc(7_000, 0x1b)), field(5, Buffer.alloc(1_000, 1)))
+            else if (kind % 8 === 5) {
+              const bytes = framed(Buffer.concat([own, field(6, Buffer.alloc(7_000, 120))]))
+              for (let at = 0; at < bytes.length && stream.status === 'open' && !signal.aborted; at++) {
+                stream.send(bytes.subarray(at, at + 1))
+                await pause(20, signal)
+              }
+            } else if (kind % 8 === 6)
+              for (let at = 0; at < 100_000 && stream.status === 'open' && !signal.aborted; at++) {
+                say(own)
+                if (at % 64 === 0) await pause(1, signal)
+              }
+            else stream.send(randomBytes(16_000))
+            await stream.close()
+          })
+          const connection = await dialTarget(peer, target, signal)
+          for (let waited = 0; waited < 20 && connection.status === 'open' && !signal.aborted; waited++)
+            await pause(50, signal)
+          await peer.stop()
+        }),
+      )
+    },
+  },
+]
