@@ -28,7 +28,7 @@ import {
 import { controlIn } from './upnp-messages.ts'
 import { askRouter } from './upnp-request.ts'
 import { type MappingRouter, UpnpRouter } from './upnp-router.ts'
-import { type FoundRouter, type LocalNetwork, UpnpSearch } from './upnp-search.ts'
+import { type FoundRouter, type LocalNetwork, type SearchInit, UpnpSearch } from './upnp-search.ts'
 
 export interface UpnpClient extends UPnPNAT {
   findGateways(options?: FindGatewaysOptions): AsyncGenerator<MappingRouter, void>
@@ -39,11 +39,15 @@ interface UpnpClientComponents {
   readonly logger: Logger
   /** The local network as it is now. */
   readonly network: () => LocalNetwork
+  /** Begins a search; by SSDP unless given. */
+  readonly openSearch?: (init: SearchInit, clock: Clock) => Pick<UpnpSearch, 'ask' | 'close'>
 }
 
 export function createUpnpClient(components: UpnpClientComponents): UpnpClient {
   return new RouterSearch(components)
 }
+
+const bySsdp = (init: SearchInit, clock: Clock) => new UpnpSearch(init, clock)
 
 const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true
 
@@ -72,10 +76,10 @@ class RouterSearch implements UpnpClient {
     const { signal, searchInterval = SEARCH_INTERVAL_MS } = options
     if (!this.#searches.take()) return
     const found = new EventEmitter()
-    const { clock, network } = this.#components
+    const { clock, network, openSearch = bySsdp } = this.#components
     const over = new AbortController()
     const onRouter = (router: FoundRouter) => void this.#onRouter(router, { found, signal: over.signal })
-    const search = new UpnpSearch({ network: network(), onRouter }, clock)
+    const search = openSearch({ network: network(), onRouter }, clock)
     let cancel = () => {}
     const askAgain = () => {
       if (this.#searches.take()) search.ask()

@@ -70,7 +70,7 @@ export function routerIn(
   return isDefault || isOnLink(ip, { links: onLinks(interfaces) }) ? { location, isDefault } : undefined
 }
 
-interface SearchInit {
+export interface SearchInit {
   readonly network: LocalNetwork
   readonly onRouter: (router: FoundRouter) => void
 }
