@@ -16,8 +16,10 @@ import {
   tryParsePeerId,
 } from '@mesh/core'
 import { connectionsTo } from '../libp2p/connections.ts'
+import { isSameHost } from '../libp2p/same-host.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { createAddressRate } from '../addresses/address-rate.ts'
+import { usableAddresses } from '../addresses/usable-addresses.ts'
 import {
   EXCHANGE_RETRY_MS,
   MAX_EXCHANGE_MESSAGE_BYTES,
@@ -32,9 +34,8 @@ import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
 import type { PeerRecord } from '@libp2p/peer-record'
-import { addressesOf, claimOf, isSameHost, PeerRecords } from './peer-records.ts'
+import { addressesOf, claimOf, PeerRecords } from './peer-records.ts'
 import { VerifiedRecords } from './verified-records.ts'
-import { usableAddresses } from './usable-addresses.ts'
 import { decodePeers } from './peers-message.ts'
 
 interface PeerExchangeInit {

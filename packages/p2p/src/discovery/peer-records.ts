@@ -1,8 +1,5 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
-import type { Libp2p } from '@libp2p/interface'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import { connectionsTo } from '../libp2p/connections.ts'
 import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
 
 /** A record as its subject signed it. */
@@ -65,13 +62,4 @@ function recordOf(envelope: Uint8Array): PeerRecord {
 /** Gives the record's addresses as one text, to compare it with what is known. */
 export function addressesOf(record: PeerRecord): string {
   return record.multiaddrs.join(' ')
-}
-
-/** True when the peer is connected over loopback, or over one address at both ends. */
-export function isSameHost(host: Libp2p, peer: string): boolean {
-  const own = new Set(host.getMultiaddrs().map(ipOf))
-  return connectionsTo(host, peer).some(({ remoteAddr, direct }) => {
-    const ip = ipOf(remoteAddr)
-    return direct && (ip === undefined || isLoopbackIp(ip) || own.has(ip))
-  })
 }

@@ -10,6 +10,7 @@ import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isRelayed } from '../addresses/address-rules.ts'
+import { usableAddresses } from '../addresses/usable-addresses.ts'
 import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
@@ -202,7 +203,12 @@ async function joinRendezvous(
     {
       rendezvousAt,
       dht: await joinDht(context, { isPrivate }),
-      found: (find) => context.reach.found(way, find),
+      found(find) {
+        const self = context.host.peerId.toString()
+        // of strangers anybody may have left it there
+        const addresses = usableAddresses(find.addresses, { self, sameHost: isPrivate })
+        if (addresses.length > 0) context.reach.found(way, { ...find, addresses })
+      },
       ran: way.failed,
       ...(init.rendezvousIntervalMs === undefined ? {} : { intervalMs: init.rendezvousIntervalMs }),
     },

@@ -4,6 +4,8 @@ import type { Clock } from '@mesh/core'
 export interface KnownPeer {
   /** The addresses that the peer itself named, by identify. */
   addresses: readonly string[]
+  /** True for one that was connected from this machine, and so may be at an address of loopback. */
+  isSameHost: boolean
   /** The addresses that those who found it named. */
   told: readonly string[]
   protocols: readonly string[]
@@ -44,6 +46,7 @@ export class KnownPeers {
     if (found !== undefined) return found
     const made: KnownPeer = {
       addresses: [],
+      isSameHost: false,
       told: [],
       protocols: [],
       agent: undefined,

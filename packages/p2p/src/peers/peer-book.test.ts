@@ -23,6 +23,7 @@ async function build({
   let asked = 0
   const host = Object.assign(new EventTarget(), {
     peerId: await makePeer(),
+    getMultiaddrs: () => [],
     getConnections: () => {
       asked++
       return connections
@@ -48,7 +49,16 @@ async function build({
       direct: !address.includes('p2p-circuit'),
       status: 'open',
     } as unknown as Connection)
-  return { book, names, connect, forgotten, asked: () => asked }
+  /** A peer says by identify where it is. */
+  const tell = (at: number, ...addresses: readonly string[]) => {
+    const peer = {
+      id: ids[at],
+      addresses: addresses.map((address) => ({ multiaddr: multiaddr(address) })),
+      protocols: [],
+    }
+    host.dispatchEvent(new CustomEvent('peer:update', { detail: { peer } }))
+  }
+  return { book, names, connect, tell, forgotten, asked: () => asked }
 }
 
 const RELAYED = '/ip4/192.0.2.1/tcp/1/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB/p2p-circuit'
@@ -85,4 +95,15 @@ test('beyond the limit strangers go before members, and the connected stay', asy
   for (const name of names) book.noteFound(name, [])
   expect(book.all().map(({ id }) => id)).toEqual([names[0], names[1]])
   expect(forgotten).toEqual([names[2], names[3]])
+})
+
+test('what a peer says of itself leads to loopback where it is on this machine, and to no list of addresses', async () => {
+  const { book, names, connect, tell } = await build({ peers: 2 })
+  const says = ['/ip4/127.0.0.1/tcp/22', '/ip6/::1/tcp/22', '/dnsaddr/example.org', '/ip4/192.0.2.2/tcp/1']
+  connect(0, '/ip4/192.0.2.2/tcp/1')
+  connect(1, '/ip4/127.0.0.1/tcp/1')
+  tell(0, ...says)
+  tell(1, ...says)
+  const told = names.map((name) => book.addressesOf(name).map(String))
+  expect(told).toEqual([['/ip4/192.0.2.2/tcp/1'], says.filter((address) => !address.includes('dnsaddr'))])
 })

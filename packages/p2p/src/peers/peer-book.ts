@@ -7,7 +7,9 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ipOf, transportOf } from '../addresses/address-rules.ts'
+import { usableAddresses } from '../addresses/usable-addresses.ts'
 import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
+import { isSameHost } from '../libp2p/same-host.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
@@ -144,7 +146,12 @@ class HostPeerBook implements PeerBook {
     const peer = id.toString()
     if (peer === this.#self) return
     const target = this.#known.entry(peer)
-    target.addresses = addresses.slice(0, MAX_PEER_ADDRESSES).map((address) => address.multiaddr.toString())
+    // as long as it is known: it says so again when it is gone
+    target.isSameHost ||= isSameHost(this.#init.host, peer)
+    target.addresses = usableAddresses(
+      addresses.map((address) => address.multiaddr),
+      { self: this.#self, sameHost: target.isSameHost },
+    ).map(String)
     target.protocols = protocols
   }
 

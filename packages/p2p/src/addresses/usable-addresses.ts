@@ -1,8 +1,11 @@
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { ipOf, isLoopbackIp } from './address-rules.ts'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
 
-/** Leaves out what leads nowhere: loopback, unless the teller runs on this machine, and circuits over ourselves. */
+/**
+ * Leaves out what leads nowhere: loopback, unless the teller runs on this machine, circuits over ourselves, and names that
+ * stand for as many addresses as their owner likes.
+ */
 export function usableAddresses(
   addresses: readonly Multiaddr[],
   { self, sameHost }: { readonly self: string; readonly sameHost: boolean },
@@ -10,6 +13,7 @@ export function usableAddresses(
   return addresses
     .filter((address) => {
       const ip = ipOf(address)
+      if (address.toString().startsWith('/dnsaddr/')) return false
       return (sameHost || ip === undefined || !isLoopbackIp(ip)) && !address.toString().includes(self)
     })
     .slice(0, MAX_PEER_ADDRESSES)
