@@ -98,6 +98,7 @@ async function judge(attack: Attack): Promise<string | undefined> {
   const tookMs = watched.dialledMs - watched.toldMs
   if (Number.isFinite(tookMs)) attack.tally.count('ms until a newcomer was dialled', tookMs)
   const perS = (attack.tally.of('dials of third parties') * 1_000) / (performance.now() - watched.sinceMs)
+  if (Number.isNaN(watched.toldMs)) return 'nobody told of the newcomer'
   if (!(tookMs <= DIALLED_WITHIN_MS))
     return `a newcomer was not dialled within ${DIALLED_WITHIN_MS / 1_000} s`
   return perS > MAX_DIALS_PER_S ? `it dialled third parties ${Math.round(perS)} times a second` : undefined
