@@ -143,7 +143,8 @@ class Planner {
     const due = this.#states.filter((each) => this.#isDue(each))
     for (const waiting of inTurn(due, this.#states, byRank)) {
       const isNew = !isSearching(waiting.state)
-      if (isNew && running >= this.#shares.dialsAtOnce) break
+      // those whose relay's turn it is have their place already
+      if (isNew && running >= this.#shares.dialsAtOnce) continue
       if (this.#grantSearch(waiting, speculative) && isNew) running++
     }
   }

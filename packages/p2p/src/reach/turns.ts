@@ -22,7 +22,8 @@ export function inTurn(
   byRank: (a: PeerState, b: PeerState) => number,
 ): readonly Waiting[] {
   const counts = countByTeller(waiting)
-  const taken = countByTeller(all.filter(isSearching))
+  const due = new Set(waiting)
+  const taken = countByTeller(all.filter((state) => isSearching(state) && !due.has(state)))
   const placed = waiting.toSorted(byRank).map((state) => {
     const turnOf = tellerOf(state, counts)
     const turn = taken.get(turnOf) ?? 0
