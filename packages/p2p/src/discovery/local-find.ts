@@ -1,4 +1,4 @@
-/** What of an answer by mDNS may be true: a peer on a link of this machine, at addresses of that link. Pure. */
+/** Keeps of an answer by mDNS what may be true: a peer on a link of this machine, at addresses of that link. Pure. */
 import { tryParseIp } from '@mesh/core'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { isOnLink } from '../nat/on-link.ts'

@@ -61,7 +61,7 @@ export async function askForMapping(init: AskInit, clock: Clock): Promise<Grante
 }
 
 /**
- * What a router has granted, as far as it can be: for no longer than was asked, or nobody would ask again.
+ * Gives what a router has granted, as far as it can be: for no longer than was asked, or nobody would ask again.
  *
  * @throws Error where it names another port of this machine, none of its own, or an address that leads nowhere
  */

@@ -1,5 +1,5 @@
 /**
- * What is said to routers by UPnP and what they answer: SSDP (UPnP Device Architecture 1.1, section 1.3), the description of
+ * Writes what is said to routers by UPnP and reads what they answer: SSDP (UPnP Device Architecture 1.1, section 1.3), the description of
  * an Internet gateway 2, and actions of its service WANIPConnection 2. Pure.
  */
 import { type IpAddress, tryParseIp } from '@mesh/core'

@@ -8,7 +8,7 @@ interface RouterAnswer {
   readonly text: string
 }
 
-/** What is posted; without it the URL is read. */
+/** An action that is posted; without it the URL is read. */
 interface Posted {
   readonly action: string
   readonly body: string

@@ -35,7 +35,7 @@ export interface FoundRouter {
   readonly isDefault: boolean
 }
 
-/** What a tunnel has for a link-layer address: what is behind it is no local network. */
+/** The link-layer address that tunnels have: no local network is behind one. */
 const NO_MAC = '00:00:00:00:00:00'
 
 type LocalAddress = NonNullable<LocalInterfaces[string]>[number]
@@ -79,7 +79,7 @@ export interface SearchInit {
 export class UpnpSearch {
   readonly #init: SearchInit
   readonly #answers: TokenBucket
-  /** What each socket asks: the group, and where the default router is on its link that, too. */
+  /** Whom each socket asks: the group, and the default router where that is on its link. */
   readonly #sockets = new Map<Socket, readonly string[]>()
 
   constructor(init: SearchInit, clock: Clock) {

@@ -3,7 +3,7 @@ import xml from 'sax'
 import { MAX_UPNP_DEPTH, MAX_UPNP_ELEMENTS } from '../nat-limits.ts'
 
 export interface XmlElement {
-  /** Without the prefix of its namespace. */
+  /** The name without the prefix of its namespace. */
   readonly name: string
   readonly text: string
   readonly children: readonly XmlElement[]
