@@ -169,6 +169,8 @@ export const MAX_METERED_PROTOCOLS = 256
 export const MAX_METERED_PEERS = 1024
 /** The most peers whose state is kept, connected or not. */
 export const MAX_KNOWN_PEERS = 1024
+/** The most protocols that are kept of one peer; nodes speak some thirty. */
+export const MAX_PEER_PROTOCOLS = 128
 /** The most addresses that are kept and told for one peer. */
 export const MAX_PEER_ADDRESSES = 16
 
@@ -186,6 +188,8 @@ export const RELAY_STAGGER_MS = 1_000
 export const MAX_PARALLEL_DIALS = 16
 /** How long a direct dial takes, in ms, from which on half as many are begun at a time. */
 export const SLOW_DIAL_MS = 3_000
+/** How many more there may be of addresses that told of none of those. */
+export const MAX_FURTHER_DIALS = 4
 /** The most peers first heard of from others that are dialled in a minute. */
 export const MAX_NEW_DIALS_PER_MINUTE = 30
 /** How many more of those that addresses told of which had few dialled in that minute. */

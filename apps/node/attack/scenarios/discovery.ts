@@ -17,6 +17,8 @@ const IDENTIFY = '/ipfs/id/1.0.0'
 const [TELLERS, RECORDS, ADDRESSES] = [4, 16, 16]
 /** How long after the attack began an honest member tells of a newcomer, and how long that may take to be dialled, in ms. */
 const [NEWS_AFTER_MS, DIALLED_WITHIN_MS] = [3_000, 10_000]
+/** As many addresses as a record takes. */
+const LONG = 320
 /** More dials of third parties than a node makes in ten seconds. */
 const MAX_DIALS_PER_S = 400
 
@@ -45,7 +47,7 @@ async function watch(attack: Attack): Promise<Watched> {
   })
   await new Promise<void>((resolve) => third.listen(0, '0.0.0.0', resolve))
   signal.addEventListener('abort', () => third.close(), { once: true })
-  const seed = randomBytes(32)
+  const seed = await greaterSeed(attack.target.id)
   const newcomer = await attack.peer({ seed, listen: '/ip4/127.0.0.1/tcp/0' })
   const watched: Watched = {
     port: (third.address() as { readonly port: number }).port,
@@ -59,6 +61,15 @@ async function watch(attack: Attack): Promise<Watched> {
   })
   watching.set(attack, watched)
   return watched
+}
+
+/** The seed of a key with a greater id: of two peers that learn of each other the one with the smaller id dials. */
+async function greaterSeed(id: string): Promise<Uint8Array> {
+  for (;;) {
+    const seed = randomBytes(32)
+    const peer = peerIdFromPrivateKey(await generateKeyPairFromSeed('Ed25519', seed))
+    if (peer.toString() > id) return seed
+  }
 }
 
 /** Addresses of third parties, others each time. */
@@ -102,6 +113,21 @@ async function judge(attack: Attack): Promise<string | undefined> {
   if (!(tookMs <= DIALLED_WITHIN_MS))
     return `a newcomer was not dialled within ${DIALLED_WITHIN_MS / 1_000} s`
   return perS > MAX_DIALS_PER_S ? `it dialled third parties ${Math.round(perS)} times a second` : undefined
+}
+
+const longRecords = new WeakMap<Attack, readonly Uint8Array[]>()
+
+/** A message with as many records as there may be, as long as they may be. */
+async function longMessage(at: number): Promise<Uint8Array> {
+  const records = await Promise.all(
+    Array.from({ length: 64 }, async (_, n) => {
+      const addresses = Array.from({ length: LONG }, (_each, last) =>
+        multiaddr(`/ip4/10.${at}.${n}.${last % 256}/tcp/${4_001 + last}`),
+      )
+      return await recordOf(await freshKey(), addresses)
+    }),
+  )
+  return framed(Buffer.concat(records.map((record) => field(1, record))))
 }
 
 /** Says of itself what is given to whoever asks by identify. */
@@ -188,6 +214,32 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       await Promise.all([together(8, liar), tellOfNewcomer(attack, watched)])
     },
     reached: judge,
+  },
+  {
+    name: 'long-records',
+    who: 'member',
+    does: `48 keys tell of the same 512 peers, of which each record has ${LONG} addresses, over and over`,
+    boundedBy:
+      'MAX_PEER_RECORDS, MAX_PEER_RECORD_BYTES; of what was told few addresses are kept, and a digest for each member',
+    appliesToLegacy: false,
+    aim: 'records told',
+    async prepare(attack) {
+      longRecords.set(attack, await Promise.all(Array.from({ length: 8 }, (_, at) => longMessage(at))))
+    },
+    async run(attack) {
+      const { signal, tally } = attack
+      await together(48, () =>
+        overAndOver(attack, async () => {
+          const { connection } = await connectMember(attack)
+          const stream = await openStream(connection, PEERS, signal)
+          while (!signal.aborted && stream.status === 'open') {
+            for (const message of longRecords.get(attack) ?? [])
+              if (await sendAll(stream, message, signal)) tally.count('records told', 64)
+            await pause(1_000, signal)
+          }
+        }),
+      )
+    },
   },
   {
     name: 'identify-answers',

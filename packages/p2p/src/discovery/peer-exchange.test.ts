@@ -6,16 +6,16 @@ import { parsePeerId, type PeerId, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { EXCHANGE_GAP_MS } from '../limits.ts'
+import { EXCHANGE_GAP_MS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { startPeerExchange } from './peer-exchange.ts'
 import { VerifiedRecords } from './verified-records.ts'
 import { decodePeers, encodePeers } from './peers-message.ts'
 
-async function createSubject(address: string) {
+async function createSubject(...addresses: readonly string[]) {
   const privateKey = await generateKeyPair('Ed25519')
   const id = peerIdFromPrivateKey(privateKey)
-  const record = new PeerRecord({ peerId: id, multiaddrs: [multiaddr(address)] })
+  const record = new PeerRecord({ peerId: id, multiaddrs: addresses.map((address) => multiaddr(address)) })
   const envelope = await RecordEnvelope.seal(record, privateKey)
   return { id, peer: parsePeerId(id.toString()), peerRecordEnvelope: envelope.marshal() }
 }
@@ -167,8 +167,8 @@ test('a record is checked once, whoever tells it, and what was changed of it is 
   const records = new VerifiedRecords()
   const { peerRecordEnvelope, peer } = await createSubject('/ip4/10.0.0.3/tcp/1')
   expect(records.known(peerRecordEnvelope)).toBeUndefined()
-  expect((await records.verify(peerRecordEnvelope))?.peerId.toString()).toBe(peer)
-  expect(records.known(Uint8Array.from(peerRecordEnvelope))?.peerId.toString()).toBe(peer)
+  expect((await records.verify(peerRecordEnvelope))?.subject).toBe(peer)
+  expect(records.known(Uint8Array.from(peerRecordEnvelope))?.subject).toBe(peer)
   const changed = Uint8Array.from(peerRecordEnvelope)
   const at = peerRecordEnvelope.length - 70
   changed[at] = (changed[at] ?? 0) ^ 1
@@ -192,4 +192,16 @@ test('what a connected peer told itself is no news when others tell it, and is n
   // nor is it told to who knows it
   expect(hub.told).toEqual([0])
   hub.exchange.stop()
+})
+
+test('of a record with hundreds of addresses few are kept, and a digest of all', async () => {
+  const addresses = Array.from({ length: 300 }, (_, at) => `/ip4/192.0.2.${at % 256}/tcp/${at + 1}`)
+  const [many, fewer] = [await createSubject(...addresses), await createSubject(...addresses.slice(1))]
+  const records = new VerifiedRecords()
+  const kept = await records.verify(many.peerRecordEnvelope)
+  expect(kept).toMatchObject({ subject: many.peer })
+  expect(kept?.addresses).toHaveLength(2 * MAX_PEER_ADDRESSES)
+  expect(kept?.says.length).toBe(32)
+  expect((await records.verify(fewer.peerRecordEnvelope))?.says).not.toBe(kept?.says)
+  expect(records.known(many.peerRecordEnvelope)).toBe(kept)
 })

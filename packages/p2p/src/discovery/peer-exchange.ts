@@ -33,9 +33,8 @@ import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import type { PeerRecord } from '@libp2p/peer-record'
-import { addressesOf, claimOf, PeerRecords } from './peer-records.ts'
-import { VerifiedRecords } from './verified-records.ts'
+import { PeerRecords } from './peer-records.ts'
+import { claimOf, type ToldRecord, VerifiedRecords } from './verified-records.ts'
 import { decodePeers } from './peers-message.ts'
 
 interface PeerExchangeInit {
@@ -225,9 +224,9 @@ class RecordExchange implements PeerExchange {
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)
-      const said = this.#saidItself(known ?? (await this.#inTurn(async () => claimOf(envelope))))
-      if (said !== undefined) {
-        own.noteKnown(said.subject, said.says)
+      const claimed = known ?? (await this.#inTurn(async () => claimOf(envelope)))
+      if (claimed !== undefined && this.#saidItself(claimed)) {
+        own.noteKnown(claimed.subject, claimed.says)
         continue
       }
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
@@ -237,26 +236,22 @@ class RecordExchange implements PeerExchange {
         onRefused('peers.bad_record', peer)
         continue
       }
-      const subject = record.peerId.toString()
-      own.noteKnown(subject, addressesOf(record))
+      const { subject, says } = record
+      own.noteKnown(subject, says)
       if (subject === this.#self || tryParsePeerId(subject) === undefined) continue
-      const addresses = usableAddresses(record.multiaddrs, { self: this.#self, sameHost })
+      const addresses = usableAddresses(record.addresses, { self: this.#self, sameHost })
       const from = connection === undefined ? {} : { from: addressGroupOf(connection) }
       if (addresses.length > 0) found({ peer: subject, addresses, ...from })
     }
   }
 
   /**
-   * Gives the record where its subject, which is connected, told this node the same addresses itself: then it is no news, and
+   * True where the record's subject, which is connected, told this node the same addresses itself: then it is no news, and
    * whether it is signed need not be known. libp2p signs a node's record anew for each of its peers, so that of fifty that are
    * connected to each other all would be checked as often.
    */
-  #saidItself(
-    record: PeerRecord | undefined,
-  ): { readonly subject: string; readonly says: string } | undefined {
-    if (record === undefined) return undefined
-    const [subject, says] = [record.peerId.toString(), addressesOf(record)]
-    return this.#records.saysOf(subject) === says ? { subject, says } : undefined
+  #saidItself({ subject, says }: ToldRecord): boolean {
+    return this.#records.saysOf(subject) === says
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
+import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
 
@@ -6,7 +7,7 @@ import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
 interface KnownRecord {
   readonly seq: bigint
   readonly envelope: Uint8Array
-  /** The addresses that it names, which tell news from a record that was only signed again. */
+  /** A digest of the addresses that it names, which tells news from a record that was only signed again. */
   readonly says: string
 }
 
@@ -28,7 +29,7 @@ export class PeerRecords {
     return this.#bySubject.has(subject)
   }
 
-  /** Gives the addresses that the subject told, as one text. */
+  /** Gives a digest of the addresses that the subject told. */
   saysOf(subject: string): string | undefined {
     return this.#bySubject.get(subject)?.says
   }
@@ -46,20 +47,18 @@ export class PeerRecords {
   }
 }
 
-/** Reads what somebody passed on, whoever signed it; undefined when it does not decode. */
-export function claimOf(envelope: Uint8Array): PeerRecord | undefined {
-  try {
-    return recordOf(envelope)
-  } catch {
-    return undefined
-  }
-}
-
-function recordOf(envelope: Uint8Array): PeerRecord {
+/** Reads a record, whoever signed it. @throws when it does not decode */
+export function recordOf(envelope: Uint8Array): PeerRecord {
   return PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
 }
 
-/** Gives the record's addresses as one text, to compare it with what is known. */
+/**
+ * Gives a digest of the record's addresses, to compare it with what is known: what others know is kept for each of them, and
+ * the addresses of one record may have ten thousand characters.
+ */
 export function addressesOf(record: PeerRecord): string {
-  return record.multiaddrs.join(' ')
+  return latin1.decode(sha256(utf8.encode(record.multiaddrs.join(' '))))
 }
+
+const latin1 = new TextDecoder('latin1')
+const utf8 = new TextEncoder()

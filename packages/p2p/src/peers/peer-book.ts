@@ -10,7 +10,7 @@ import { ipOf, transportOf } from '../addresses/address-rules.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
 import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
 import { isSameHost } from '../libp2p/same-host.ts'
-import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
+import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES, MAX_PEER_PROTOCOLS } from '../limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
@@ -152,7 +152,7 @@ class HostPeerBook implements PeerBook {
       addresses.map((address) => address.multiaddr),
       { self: this.#self, sameHost: target.isSameHost },
     ).map(String)
-    target.protocols = protocols
+    target.protocols = protocols.slice(0, MAX_PEER_PROTOCOLS)
   }
 
   readonly #onIdentify = ({ detail }: CustomEvent<IdentifyResult>): void => {

@@ -1,4 +1,5 @@
 import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+import { MAX_PEER_PROTOCOLS } from '../limits.ts'
 
 /** The protocols that connected peers speak, as identify last said; readable without waiting. */
 export interface SpokenProtocols {
@@ -20,7 +21,7 @@ export function createSpokenProtocols(components: {
   }
   const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
     const peer = detail.peerId.toString()
-    spoken.set(peer, new Set(detail.protocols))
+    spoken.set(peer, new Set(detail.protocols.slice(0, MAX_PEER_PROTOCOLS)))
     tell(peer)
   }
   const onDisconnect = ({ detail }: CustomEvent<Libp2pPeerId>) => {

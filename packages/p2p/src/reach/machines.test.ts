@@ -3,6 +3,7 @@ import {
   CONNECT_RETRY_MS,
   GREATER_ID_WAITS_MS,
   MAX_DEMAND_NEWS,
+  MAX_FURTHER_DIALS,
   MAX_FURTHER_NEW_DIALS,
   MAX_KNOWN_PEERS,
   MAX_NEW_DIALS_PER_MINUTE,
@@ -282,6 +283,15 @@ describe('one address that tells of thousands', () => {
     played.found('zz', [DIRECT], 'found', 'another')
     played.advance(5_000)
     expect(peersOf(played.dials)).toContain('zz')
+  })
+
+  test('has no more dials than there are, though its peers answer nothing', () => {
+    const played = playMachines('a', { answer: () => 'hangs' })
+    flood(played, 'found', 100)
+    expect(played.dials).toHaveLength(MAX_PARALLEL_DIALS)
+    for (let from = 0; from < 20; from++) played.found(`y${from}`, [DIRECT], 'found', `another ${from}`)
+    played.advance(10)
+    expect(played.dials).toHaveLength(MAX_PARALLEL_DIALS + MAX_FURTHER_DIALS)
   })
 
   test('leaves room for a newcomer of another one', () => {

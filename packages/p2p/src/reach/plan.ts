@@ -11,6 +11,8 @@
 import {
   FREE_FOR_MEMBERS,
   MAX_DIAL_TOOK_MS,
+  MAX_FURTHER_DIALS,
+  MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
   MAX_SPECULATIVE_RELAYED,
   RELAY_CHECK_DELAY_MS,
@@ -29,7 +31,7 @@ import {
 } from './peer-state.ts'
 import { RANK } from './found.ts'
 import { mayDialNewcomer, type Shares, withoutOldNewcomers } from './shares.ts'
-import { inTurn, type Waiting } from './turns.ts'
+import { countByTeller, inTurn, type Waiting } from './turns.ts'
 
 /** The facts that the machines cannot know. */
 export interface Surroundings {
@@ -141,11 +143,17 @@ class Planner {
       dialling: this.#states.filter((s) => !isConnected(s) && holdsSpeculativeDial(s)).length,
     }
     const due = this.#states.filter((each) => this.#isDue(each))
+    const dialling = countByTeller(this.#states.filter(isSearching))
     for (const waiting of inTurn(due, this.#states, byRank)) {
-      const isNew = !isSearching(waiting.state)
       // those whose relay's turn it is have their place already
-      if (isNew && running >= this.#shares.dialsAtOnce) continue
-      if (this.#grantSearch(waiting, speculative) && isNew) running++
+      const isNew = !isSearching(waiting.state)
+      const ofTurn = dialling.get(waiting.turnOf) ?? 0
+      // dials that hang take all places for long, and how many there are has become less meanwhile
+      const mayHave = ofTurn === 0 ? MAX_PARALLEL_DIALS + MAX_FURTHER_DIALS : this.#shares.dialsAtOnce
+      if (isNew && running >= mayHave) continue
+      if (!this.#grantSearch(waiting, speculative) || !isNew) continue
+      running++
+      dialling.set(waiting.turnOf, ofTurn + 1)
     }
   }
 

@@ -4,6 +4,9 @@
  */
 import { isSearching, type PeerState } from './peer-state.ts'
 
+/** Stands for who told of a peer where nobody did: all such have one turn. */
+const NOBODY = ''
+
 /** A peer that waits, and the address whose turn it takes. */
 export interface Waiting {
   readonly state: PeerState
@@ -35,7 +38,7 @@ export function inTurn(
 
 /** Chooses, of the addresses that told of a peer, the one that told of the fewest. */
 function tellerOf({ tellers }: PeerState, counts: ReadonlyMap<string, number>): string {
-  let [best = ''] = tellers
+  let [best = NOBODY] = tellers
   for (const teller of tellers) if ((counts.get(teller) ?? 0) < (counts.get(best) ?? 0)) best = teller
   return best
 }
@@ -44,6 +47,7 @@ function tellerOf({ tellers }: PeerState, counts: ReadonlyMap<string, number>): 
 export function countByTeller(states: readonly PeerState[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const { tellers } of states)
-    for (const teller of tellers) counts.set(teller, (counts.get(teller) ?? 0) + 1)
+    for (const teller of tellers.length === 0 ? [NOBODY] : tellers)
+      counts.set(teller, (counts.get(teller) ?? 0) + 1)
   return counts
 }
