@@ -1,7 +1,7 @@
 /** A short form of `npm run attack`: attacks on real nodes that once reached their aim. */
 import { describe, expect, test } from 'vitest'
 import { DATAGRAM_ATTACKS, runDatagramAttack, whyNoDatagramAttacks } from '../attack/datagrams.ts'
-import { runInNamespace, whyNoVpnAttacks } from '../attack/namespace.ts'
+import { runInNamespace, whyNoNeighbourAttacks, whyNoVpnAttacks } from '../attack/namespace.ts'
 import { runAttack } from '../attack/run-attack.ts'
 import { SUITE_BOUNDS } from '../attack/scenario.ts'
 import { SCENARIOS } from '../attack/scenarios.ts'
@@ -29,6 +29,19 @@ test.skipIf(whyNoVpn !== undefined)(
   `false answers to probes end no node with a VPN${whyNoVpn === undefined ? '' : ` (skipped: ${whyNoVpn})`}`,
   async () => {
     const scenario = SCENARIOS.find(({ name }) => name === 'false-answers')
+    if (scenario === undefined) throw new Error('no such attack')
+    const { carried, arrived, writes, ownHealthMs } = await runInNamespace(scenario, 3)
+    expect([carried, arrived]).toEqual(['carried out', writes])
+    expect(ownHealthMs).toBeLessThan(bounds.healthMs)
+  },
+)
+
+const whyNoNeighbour = whyNoNeighbourAttacks()
+
+test.skipIf(whyNoNeighbour !== undefined)(
+  `no datagram of the local network ends a node that searches for a router${whyNoNeighbour === undefined ? '' : ` (skipped: ${whyNoNeighbour})`}`,
+  async () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'ssdp-datagrams')
     if (scenario === undefined) throw new Error('no such attack')
     const { carried, arrived, writes, ownHealthMs } = await runInNamespace(scenario, 3)
     expect([carried, arrived]).toEqual(['carried out', writes])
