@@ -4,6 +4,7 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
+import { MAX_PEER_PROTOCOLS } from '../limits.ts'
 import { createPeerBook } from './peer-book.ts'
 
 const makePeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
@@ -50,11 +51,11 @@ async function build({
       status: 'open',
     } as unknown as Connection)
   /** A peer says by identify where it is. */
-  const tell = (at: number, ...addresses: readonly string[]) => {
+  const tell = (at: number, addresses: readonly string[], protocols: readonly string[] = []) => {
     const peer = {
       id: ids[at],
       addresses: addresses.map((address) => ({ multiaddr: multiaddr(address) })),
-      protocols: [],
+      protocols,
     }
     host.dispatchEvent(new CustomEvent('peer:update', { detail: { peer } }))
   }
@@ -102,8 +103,15 @@ test('what a peer says of itself leads to loopback where it is on this machine, 
   const says = ['/ip4/127.0.0.1/tcp/22', '/ip6/::1/tcp/22', '/dnsaddr/example.org', '/ip4/192.0.2.2/tcp/1']
   connect(0, '/ip4/192.0.2.2/tcp/1')
   connect(1, '/ip4/127.0.0.1/tcp/1')
-  tell(0, ...says)
-  tell(1, ...says)
+  tell(0, says)
+  tell(1, says)
   const told = names.map((name) => book.addressesOf(name).map(String))
   expect(told).toEqual([['/ip4/192.0.2.2/tcp/1'], says.filter((address) => !address.includes('dnsaddr'))])
+})
+
+test('of the protocols that a peer says to speak so many are kept', async () => {
+  const { book, names, tell } = await build({ peers: 1 })
+  const spoken = Array.from({ length: 1_500 }, (_, at) => `/${at}`)
+  tell(0, [], spoken)
+  expect(book.protocols(names[0] ?? '')).toEqual(spoken.slice(0, MAX_PEER_PROTOCOLS))
 })
