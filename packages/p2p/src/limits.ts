@@ -222,6 +222,8 @@ export const MAX_DIAL_FAILURES = 10
 export const MAX_RECORDS_PER_MESSAGE = 64
 /** The longest signed peer record. */
 export const MAX_PEER_RECORD_BYTES = 4_096
+/** The most fields of one, its addresses among them: nodes tell of sixteen, legacy ones of some fifty. */
+export const MAX_PEER_RECORD_FIELDS = 80
 /** The longest message: as many records as it may carry, with what frames them. */
 export const MAX_EXCHANGE_MESSAGE_BYTES = MAX_RECORDS_PER_MESSAGE * (MAX_PEER_RECORD_BYTES + 16)
 /** The most records that are remembered for passing on. */

@@ -220,7 +220,7 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `48 keys tell of the same 512 peers, of which each record has ${LONG} addresses, over and over`,
     boundedBy:
-      'MAX_PEER_RECORDS, MAX_PEER_RECORD_BYTES; of what was told few addresses are kept, and a digest for each member',
+      'MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS; of what was told few addresses are kept, and a digest for each member',
     appliesToLegacy: false,
     aim: 'records told',
     async prepare(attack) {

@@ -6,10 +6,10 @@ import { parsePeerId, type PeerId, silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { EXCHANGE_GAP_MS, MAX_PEER_ADDRESSES } from '../limits.ts'
+import { EXCHANGE_GAP_MS, MAX_PEER_ADDRESSES, MAX_PEER_RECORD_BYTES } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { startPeerExchange } from './peer-exchange.ts'
-import { VerifiedRecords } from './verified-records.ts'
+import { claimOf, VerifiedRecords } from './verified-records.ts'
 import { decodePeers, encodePeers } from './peers-message.ts'
 
 async function createSubject(...addresses: readonly string[]) {
@@ -194,9 +194,12 @@ test('what a connected peer told itself is no news when others tell it, and is n
   hub.exchange.stop()
 })
 
-test('of a record with hundreds of addresses few are kept, and a digest of all', async () => {
+test('of a record with many addresses few are kept, and a digest of all; one with hundreds is none', async () => {
   const addresses = Array.from({ length: 300 }, (_, at) => `/ip4/192.0.2.${at % 256}/tcp/${at + 1}`)
-  const [many, fewer] = [await createSubject(...addresses), await createSubject(...addresses.slice(1))]
+  const [many, fewer] = [
+    await createSubject(...addresses.slice(0, 60)),
+    await createSubject(...addresses.slice(1, 60)),
+  ]
   const records = new VerifiedRecords()
   const kept = await records.verify(many.peerRecordEnvelope)
   expect(kept).toMatchObject({ subject: many.peer })
@@ -204,4 +207,10 @@ test('of a record with hundreds of addresses few are kept, and a digest of all',
   expect(kept?.says.length).toBe(32)
   expect((await records.verify(fewer.peerRecordEnvelope))?.says).not.toBe(kept?.says)
   expect(records.known(many.peerRecordEnvelope)).toBe(kept)
+  const { peerRecordEnvelope } = await createSubject(...addresses)
+  expect(peerRecordEnvelope.length).toBeLessThan(MAX_PEER_RECORD_BYTES)
+  expect([claimOf(peerRecordEnvelope), await records.verify(peerRecordEnvelope)]).toEqual([
+    undefined,
+    undefined,
+  ])
 })

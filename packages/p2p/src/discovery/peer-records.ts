@@ -1,7 +1,8 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORDS } from '../limits.ts'
+import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS } from '../limits.ts'
+import { hasShape } from '../message-shape.ts'
 
 /** A record as its subject signed it. */
 interface KnownRecord {
@@ -16,7 +17,7 @@ export class PeerRecords {
 
   /** Keeps a record that is newer than the one known; gives true when there is something to pass on. */
   keep(subject: string, envelope: Uint8Array): boolean {
-    if (envelope.length > MAX_PEER_RECORD_BYTES) return false
+    if (!isModest(envelope)) return false
     const record = recordOf(envelope)
     const known = this.#bySubject.get(subject)
     if (known !== undefined && known.seq >= record.seqNumber) return false
@@ -45,6 +46,14 @@ export class PeerRecords {
   clear(): void {
     this.#bySubject.clear()
   }
+}
+
+/** The record stands in the third field of an envelope, and its addresses in the third of that. */
+const SHAPE = { shape: { 3: { shape: {} } }, maxFields: MAX_PEER_RECORD_FIELDS }
+
+/** True for what may be read: one of hundreds of addresses takes 15 ms each time. */
+export function isModest(envelope: Uint8Array): boolean {
+  return envelope.length <= MAX_PEER_RECORD_BYTES && hasShape(envelope, SHAPE)
 }
 
 /** Reads a record, whoever signed it. @throws when it does not decode */
