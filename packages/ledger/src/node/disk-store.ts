@@ -72,7 +72,8 @@ export interface DiskStore extends Store {
 export function openDiskStore(init: DiskStoreInit): DiskStore {
   return translating(init.path, () => {
     // SQLite would make it readable for all; its log files take the mode of the database.
-    if (!existsSync(init.path)) closeSync(openSync(init.path, 'a', 0o600))
+    // What a symbolic link leads to is not made.
+    if (!existsSync(init.path)) closeSync(openSync(init.path, 'ax', 0o600))
     checkFile(init.path)
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
@@ -191,10 +192,12 @@ function checkFile(path: string): void {
   }
   const { size } = stat
   if (size > 0 && size < PAGE_BYTES) throw new ForeignFile(`it has ${size} bytes`, true)
-  if (size === 0 && existsSync(copyPathOf(path)) && !existsSync(`${path}-wal`)) {
-    throw new ForeignFile('it is empty, and its copy is not', true)
-  }
+  // SQLite removes the log of an empty file unread
+  const beside = [copyPathOf(path), `${path}-wal`].find((other) => sizeOf(other) > 0)
+  if (size === 0 && beside !== undefined) throw new ForeignFile(`it is empty, and ${beside} is not`, true)
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Where SQLite's file header has its fixed bytes: what is read wrongly there is told as lack of rights or disk. */
 const FIXED_HEADER: readonly (readonly [offset: number, bytes: string])[] = [
