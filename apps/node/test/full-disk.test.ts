@@ -77,5 +77,5 @@ test.skipIf(!mounted)(`a disk with room for small writes and for no large one is
 
 /** Fails when the check passes once within the time. */
 async function neverWithin(ms: number, check: () => Promise<void>): Promise<void> {
-  await expect(eventually(check, { withinMs: ms, everyMs: 100 })).rejects.toThrow()
+  await expect(eventually(check, { withinMs: ms, everyMs: 100 })).rejects.toThrow('not_stored')
 }

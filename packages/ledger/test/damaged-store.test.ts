@@ -179,13 +179,16 @@ describe('a copy', () => {
     expect(readdirSync(folder)).toEqual(['ledger.db'])
   })
 
-  test.each(['.copy', '-wal'])('an empty file with %s beside it is none that was just made', async (suffix) => {
-    writeFileSync(file(), '')
-    writeFileSync(file() + suffix, 'x')
-    const error = thrownBy(open)
-    expect(error).toMatchObject({ code: 'ledger.store_damaged' })
-    expect(setAsideDamaged(file(), error, systemClock)?.reason).toContain(`${suffix} is not`)
-  })
+  test.each(['.copy', '-wal'])(
+    'an empty file with %s beside it is none that was just made',
+    async (suffix) => {
+      writeFileSync(file(), '')
+      writeFileSync(file() + suffix, 'x')
+      const error = thrownBy(open)
+      expect(error).toMatchObject({ code: 'ledger.store_damaged' })
+      expect(setAsideDamaged(file(), error, systemClock)?.reason).toContain(`${suffix} is not`)
+    },
+  )
 
   test('takes the place of what is no file', async () => {
     await open().stop()

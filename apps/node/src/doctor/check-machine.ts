@@ -39,7 +39,11 @@ function checkToken({ network, exposedToken }: MachineFacts, node: NodeFacts | u
     )
   }
   if (exposedToken !== undefined) {
-    return warn('token', sentence(exposedToken), 'The command at its end closes the file, or its folder, to others.')
+    return warn(
+      'token',
+      sentence(exposedToken),
+      'The command at its end closes the file, or its folder, to others.',
+    )
   }
   return ok('token', `It names network ${network.id}.`)
 }

@@ -78,7 +78,8 @@ function stateProblems({ isStateInPlace = true }: HealthView): HealthProblem[] {
     {
       code: 'node.state_gone',
       severity: 'error',
-      title: 'The files of this node in its state folder were removed, moved, replaced or cut short while it runs',
+      title:
+        'The files of this node in its state folder were removed, moved, replaced or cut short while it runs',
       hint: 'It goes on with what it has in memory; what it is told from now on is lost when it ends, and without the file `identity` it comes back under another id. If the folder was moved, move it back; else stop the node, put what is missing back from a copy, and start it.',
     },
   ]

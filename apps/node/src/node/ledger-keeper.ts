@@ -48,7 +48,8 @@ function watchFile(path: string): () => boolean {
   let greatest = file?.size ?? 0n
   return () => {
     const now = look()
-    if (now === undefined || now.ino !== file?.ino || now.dev !== file.dev || now.size < greatest) return false
+    if (now === undefined || now.ino !== file?.ino || now.dev !== file.dev || now.size < greatest)
+      return false
     greatest = now.size
     return true
   }

@@ -2,7 +2,8 @@ import { chmodSync, chownSync, lchownSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { describeExposedFile,
+import {
+  describeExposedFile,
   foreignLinkOwner,
   isForeign,
   isReplaceableByOthers,

@@ -103,8 +103,11 @@ class CountedSeats implements ReaderSeats {
     const others = readers.filter((each) => each.group !== undefined)
     if (group !== undefined && this.#byAddress.of(group) >= perAddress)
       return others.filter((each) => each.group === group)
-    if (group !== undefined && this.#byAddress.total >= remote) return greatestGroup(others, (each) => each.group)
+    if (group !== undefined && this.#byAddress.total >= remote)
+      return greatestGroup(others, (each) => each.group)
     const isListenerFull = kind === 'tcp' && this.#byKind.of('tcp') >= tcp
-    return readers.filter((each) => each.group === undefined && each.kind === (isListenerFull ? 'tcp' : 'socket'))
+    return readers.filter(
+      (each) => each.group === undefined && each.kind === (isListenerFull ? 'tcp' : 'socket'),
+    )
   }
 }

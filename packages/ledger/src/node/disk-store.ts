@@ -3,7 +3,16 @@
  * at any moment leaves the last committed block; a power cut may take the last seconds with it unless `powerSafe`.
  * Nothing damaged is changed here; `set-aside.ts` moves it, and puts the last copy in its place.
  */
-import { closeSync, existsSync, lstatSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'

@@ -120,5 +120,8 @@ export class WatchedStore implements Store {
 
 /** About how many bytes a batch takes in a store. */
 function sizeOf({ puts }: StoreBatch): number {
-  return puts.reduce((sum, { bucket, key, entry }) => sum + bucket.length + key.length + entry.value.length, 0)
+  return puts.reduce(
+    (sum, { bucket, key, entry }) => sum + bucket.length + key.length + entry.value.length,
+    0,
+  )
 }
