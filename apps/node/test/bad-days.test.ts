@@ -1,9 +1,9 @@
 /** Bad days of a machine that a node lives on: output that nobody takes, files that are removed underneath, a terminal that closes. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, truncateSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { eventually } from '@mesh/testkit'
 import { afterAll, expect, test } from 'vitest'
 import { commandWords, createMesh, LOOPBACK_ARGS, makeToken } from './harness.ts'
@@ -86,6 +86,32 @@ test('a state folder that is moved away underneath is told by health and readine
   expect(await codes()).not.toContain('node.state_gone')
   expect(await readiness()).toBe(200)
   expect((await node.stop()).code).toBe(0)
+})
+
+test('files of the state folder that are removed, replaced or cut short underneath are told', async () => {
+  const token = makeToken()
+  const node = await mesh.start({ token, until: 'all transports listening' })
+  const codes = async () => (await node.client.getHealth()).Problems.map(({ Code }) => Code)
+  await node.client.putText({ bucket: 'notes', key: 'a', value: '1', wait: '5s' })
+  const file = (name: string) => join(dirname(node.controlSocket), name)
+  const [identity, ledger] = [file('identity'), file('ledger.db')]
+  for (const path of [identity, ledger]) {
+    renameSync(path, `${path}.away`)
+    expect(await codes()).toContain('node.state_gone')
+    renameSync(`${path}.away`, path)
+    expect(await codes()).not.toContain('node.state_gone')
+  }
+  renameSync(ledger, `${ledger}.away`)
+  copyFileSync(`${ledger}.away`, ledger)
+  expect(await codes()).toContain('node.state_gone')
+  renameSync(`${ledger}.away`, ledger)
+  truncateSync(ledger)
+  expect(await codes()).toContain('node.state_gone')
+  await node.kill()
+  // the log is still there, and is not taken for a whole ledger
+  const again = await mesh.start({ token, stateDir: node.stateDir })
+  expect((await again.client.getHealth()).Problems.map(({ Code }) => Code)).toContain('ledger.restored')
+  await again.stop()
 })
 
 /** Runs its words on a terminal of their own, which closes when this program ends; prints their process. */

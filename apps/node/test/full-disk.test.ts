@@ -49,3 +49,33 @@ test.skipIf(!mounted)(`a full disk is told by health and readiness, and passes b
   expect((await node.client.getHealth()).Problems.map(({ Code }) => Code)).not.toContain('ledger.not_stored')
   expect(Object.keys(await node.client.getBucket({ bucket: 'notes' })).toSorted()).toEqual(['b', 'first'])
 })
+
+test.skipIf(!mounted)(`a disk with room for small writes and for no large one is full${why}`, async () => {
+  rmSync(join(disk, 'filler'), { force: true })
+  const node = await mesh.start({ token: makeToken(), stateDir: disk })
+  const write = (key: string, bytes: number) =>
+    node.client.putJson({ bucket: 'notes', key, body: 'x'.repeat(bytes), wait: '5s' })
+  const codes = async () => (await node.client.getHealth()).Problems.map(({ Code }) => Code)
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 16 * 1024))
+  await expect(write('large', 60_000)).rejects.toMatchObject({ code: 'ledger.store_failed' })
+  for (const key of ['a', 'b']) await write(key, 1).catch(() => {})
+  // longer than the pause between two tries of the store
+  await neverWithin(6_000, async () => expect(await codes()).not.toContain('ledger.not_stored'))
+  expect((await fetch(`${node.url}/readyz`)).status).toBe(503)
+  const status = await mesh.run(['status', `--api-url=${node.url}`])
+  expect(status.stdout).toContain('The ledger is not stored')
+  const doctor = await mesh.run(['doctor', `--api-url=${node.url}`, `--state-dir=${disk}`])
+  expect(doctor.stdout).toMatch(/fail +state .*ENOSPC/i)
+
+  rmSync(join(disk, 'filler'))
+  await eventually(async () => expect(await codes()).not.toContain('ledger.not_stored'), {
+    withinMs: 10_000,
+  })
+  await write('large', 60_000)
+})
+
+/** Fails when the check passes once within the time. */
+async function neverWithin(ms: number, check: () => Promise<void>): Promise<void> {
+  await expect(eventually(check, { withinMs: ms, everyMs: 100 })).rejects.toThrow('not_stored')
+}

@@ -9,13 +9,29 @@ const encoder = new TextEncoder()
 function boundedText(max: number) {
   return z.string().check((context) => {
     const { value } = context
-    const fail = (message: string) => context.issues.push({ code: 'custom', message, input: value })
-    if (value === '') fail('at least one character')
-    else if (value.includes('\0')) fail('text without the character NUL')
-    // three bytes are the most that a UTF-16 unit takes
-    else if (value.length * 3 > max && encoder.encode(value).length > max) {
-      fail(`at most ${max} bytes in UTF-8, this has ${encoder.encode(value).length}`)
-    }
+    const issue = nameIssue(value) ?? lengthIssue(value, max)
+    if (issue !== undefined) context.issues.push({ code: 'custom', message: issue, input: value })
+  })
+}
+
+function nameIssue(value: string): string | undefined {
+  if (value === '') return 'at least one character'
+  return value.includes('\0') ? 'text without the character NUL' : undefined
+}
+
+function lengthIssue(value: string, max: number): string | undefined {
+  // three bytes are the most that a UTF-16 unit takes
+  if (value.length * 3 <= max) return undefined
+  const { length } = encoder.encode(value)
+  return length > max ? `at most ${max} bytes in UTF-8, this has ${length}` : undefined
+}
+
+/** A name that other members gave, which may be empty and hold whatever the ledger takes. */
+function heldText(max: number) {
+  return z.string().check((context) => {
+    const { value } = context
+    const issue = lengthIssue(value, max)
+    if (issue !== undefined) context.issues.push({ code: 'custom', message: issue, input: value })
   })
 }
 
@@ -23,6 +39,10 @@ function boundedText(max: number) {
 export const bucketName = boundedText(MAX_BUCKET_BYTES).meta({ example: 'services' })
 /** A key in a bucket. */
 export const entryKey = boundedText(MAX_KEY_BYTES).meta({ example: 'web' })
+/** The name of a bucket that stands in the ledger, where a page ends. */
+export const heldBucket = heldText(MAX_BUCKET_BYTES)
+/** A key that stands in the ledger, where a page ends. */
+export const heldKey = heldText(MAX_KEY_BYTES).meta({ example: 'web' })
 /** A value in the path: any text; stored as a JSON string. */
 export const pathValue = boundedText(MAX_VALUE_BYTES).meta({ example: 'hello' })
 /** A path or address of the machine that the node runs on. */

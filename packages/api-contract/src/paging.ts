@@ -1,7 +1,7 @@
 /** How reads without a natural bound are asked for page by page. */
 import * as z from 'zod'
 import { MAX_PAGE_ENTRIES } from './limits.ts'
-import { bucketName, entryKey, lookupName } from './names.ts'
+import { heldBucket, heldKey, lookupName } from './names.ts'
 
 /** A whole number above 0; a greater one than a page may have is cut to that. */
 const limit = z
@@ -42,11 +42,11 @@ const entryPath = z
   })
 
 function parseEntryPath(text: string): EntryPlace | undefined {
-  const [first = '', second = '', ...more] = text.split('/')
-  if (more.length > 0) return undefined
+  const [first = '', second, ...more] = text.split('/')
+  if (second === undefined || more.length > 0) return undefined
   try {
-    const bucket = bucketName.safeParse(decodeURIComponent(first)).data
-    const key = entryKey.safeParse(decodeURIComponent(second)).data
+    const bucket = heldBucket.safeParse(decodeURIComponent(first)).data
+    const key = heldKey.safeParse(decodeURIComponent(second)).data
     return bucket === undefined || key === undefined ? undefined : { bucket, key }
   } catch {
     return undefined
@@ -60,7 +60,7 @@ export function entryPathOf({ bucket, key }: EntryPlace): string {
 
 /** The query of a read over one bucket. */
 export const pageOfKeys = {
-  after: entryKey.optional().meta({ description: 'Begin after this key.', example: 'web' }),
+  after: heldKey.optional().meta({ description: 'Begin after this key.', example: 'web' }),
   limit,
 }
 /** The query of a read over all buckets. */

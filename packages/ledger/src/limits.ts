@@ -159,6 +159,9 @@ export const STORE_FAILURE_LOG_INTERVAL_MS = 60_000
 /** How soon after a failure, and then how often, it is tried whether a store takes anything again, in ms. */
 export const STORE_RETRY_MS = 2_000
 
+/** A store that failed counts as well again when so much more would fit at least, in bytes: a block of many entries. */
+export const MIN_STORE_ROOM_BYTES = 256 * 1024
+
 /** How soon after the start the first copy of the ledger's file is made, in ms. */
 export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */

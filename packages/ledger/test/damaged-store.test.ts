@@ -144,6 +144,21 @@ describe('a copy', () => {
     await back.stop()
   })
 
+  test.each([
+    ['program that wrote it', 68],
+    ['version of its tables', 60],
+  ])('takes the place of a file in which the number of the %s is damaged', async (_, at) => {
+    const ledger = open()
+    await writeSome(ledger, 5)
+    await ledger.stop()
+    const damaged = readFileSync(file())
+    damaged[at] = (damaged[at] ?? 0) ^ 0x10
+    writeFileSync(file(), damaged)
+    const error = thrownBy(open)
+    expect(error).toMatchObject({ code: 'ledger.store_damaged' })
+    expect(setAsideDamaged(file(), error, systemClock)?.movedTo).toContain('.damaged-')
+  })
+
   test('that is fresh is not made again at the end, nor one that would take long', async () => {
     const store = openDiskStore({ path: file() })
     const ledger = createLedger({}, { signer, store })
@@ -163,6 +178,17 @@ describe('a copy', () => {
     await stopping
     expect(readdirSync(folder)).toEqual(['ledger.db'])
   })
+
+  test.each(['.copy', '-wal'])(
+    'an empty file with %s beside it is none that was just made',
+    async (suffix) => {
+      writeFileSync(file(), '')
+      writeFileSync(file() + suffix, 'x')
+      const error = thrownBy(open)
+      expect(error).toMatchObject({ code: 'ledger.store_damaged' })
+      expect(setAsideDamaged(file(), error, systemClock)?.reason).toContain(`${suffix} is not`)
+    },
+  )
 
   test('takes the place of what is no file', async () => {
     await open().stop()

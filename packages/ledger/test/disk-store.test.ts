@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -201,6 +201,14 @@ test('a missing folder is said with a hint', () => {
   expect(() => openDiskStore({ path: join(folder, 'none', 'ledger.db') })).toThrow(
     expect.objectContaining({ code: 'ledger.store_failed', hint: expect.stringContaining('folder') }),
   )
+})
+
+test('a store tells how much more it could take, by its own bound and by its disk, and leaves no file behind', () => {
+  const store = openDiskStore({ path: file(), maxBytes: 64 * 4096 })
+  expect(store.hasRoomFor?.(32 * 4096)).toBe(true)
+  expect(store.hasRoomFor?.(64 * 4096)).toBe(false)
+  expect(readdirSync(folder).filter((name) => name.includes('room'))).toEqual([])
+  store.close()
 })
 
 test('a full store refuses the write, keeps what it had and goes on serving', async () => {

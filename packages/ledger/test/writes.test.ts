@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createLedger, type LedgerEvent } from '../src/index.ts'
 import { createNodeSigner } from '../src/node.ts'
 import { versionTag } from '../src/entries/version.ts'
+import { MIN_STORE_ROOM_BYTES } from '../src/limits.ts'
 import { createMember, createPair, exchange, forge, nanos } from './members.ts'
 
 const caught = (run: () => unknown) => {
@@ -275,6 +276,33 @@ test('a store that takes something again is noticed without a write, and tells t
   expect(lines).toEqual(['error blocks are not stored', 'info blocks are stored again'])
   broken = true
   ledger.merge([forge(signer, 'a', '2')], undefined)
+  await ledger.stop()
+  expect(clock.pending).toBe(0)
+})
+
+test('a store with room for a small batch and not for the one that it refused is not well yet', async () => {
+  const clock = createManualClock()
+  let room = Number.POSITIVE_INFINITY
+  const store = {
+    load: () => undefined,
+    commit({ puts }: StoreBatch) {
+      if (puts.some(({ entry }) => entry.value.length > room)) throw new Error('disk full')
+    },
+    hasRoomFor: (bytes: number) => bytes <= room,
+    close() {},
+  }
+  const signer = createNodeSigner(new Uint8Array(32).fill(1))
+  const ledger = createLedger({}, { signer, clock, store })
+  const long = JSON.stringify('x'.repeat(1_000))
+  room = 100
+  ledger.merge([forge(signer, 'a', '1', { value: long })], undefined)
+  expect(ledger.storeFailure()).toMatchObject({ message: 'disk full' })
+  expect(ledger.merge([forge(signer, 'a', '2')], undefined).accepted).toBe(1)
+  await clock.advance(60_000)
+  expect(ledger.storeFailure()).toMatchObject({ message: 'disk full' })
+  room = MIN_STORE_ROOM_BYTES
+  await clock.advance(2_000)
+  expect(ledger.storeFailure()).toBeUndefined()
   await ledger.stop()
   expect(clock.pending).toBe(0)
 })

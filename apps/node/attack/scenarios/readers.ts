@@ -9,7 +9,8 @@ export const READER_ATTACKS: readonly Scenario[] = [
     name: 'idle-readers',
     who: 'stranger',
     does: '200 readers of events that never read, and 40 of the whole ledger',
-    boundedBy: 'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
+    boundedBy:
+      'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, the later half of a full share makes way; LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
     appliesToLegacy: false,
     aim: 'answers held',
     async run(attack) {
@@ -29,6 +30,12 @@ export const READER_ATTACKS: readonly Scenario[] = [
           200,
         ),
       )
+    },
+    async reached({ target }) {
+      const late = new AbortController()
+      const { status } = await fetch(`${target.url}/api/events`, { signal: late.signal })
+      late.abort()
+      return status === 200 ? undefined : `a reader who came late got ${status}`
     },
   },
 ]

@@ -39,7 +39,11 @@ function checkToken({ network, exposedToken }: MachineFacts, node: NodeFacts | u
     )
   }
   if (exposedToken !== undefined) {
-    return warn('token', sentence(exposedToken), 'Make the file readable by its owner alone: chmod 600 FILE.')
+    return warn(
+      'token',
+      sentence(exposedToken),
+      'The command at its end closes the file, or its folder, to others.',
+    )
   }
   return ok('token', `It names network ${network.id}.`)
 }
@@ -49,7 +53,7 @@ function checkState({ stateDir: { path, writing } }: MachineFacts): Check {
   return fail(
     'state',
     `${path} cannot be written: ${writing.reason}.`,
-    'Identity and ledger are kept there: make it writable for the user of the node, or give another --state-dir.',
+    'Identity and ledger are kept there: make it writable for the user of the node, make room on its disk, or give another --state-dir.',
   )
 }
 

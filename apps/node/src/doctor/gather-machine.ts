@@ -1,5 +1,5 @@
 /** Looks at this machine for the doctor: files, sockets, interfaces. Changes nothing that stays. */
-import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Clock, MeshError, toError } from '@mesh/core'
@@ -72,18 +72,25 @@ function exposedToken(settings: Settings): string | undefined {
   }
 }
 
+/** What a node may want to store at a time: a disk that is full often has room for a name, or for a small file. */
+const ROOM_BYTES = 1024 * 1024
+
 /**
- * Makes a folder in it for a moment, or in the first one above it that is there, since the node makes the rest: root is told
- * that it may write where nobody can, and a full disk shows as well.
+ * Makes a folder with a file in it for a moment, or in the first one above it that is there, since the node makes the rest:
+ * root is told that it may write where nobody can, and a full disk shows as well.
  */
 export function writing(stateDir: string): Tried {
   let folder = stateDir
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
+  let made: string | undefined
   try {
-    rmdirSync(mkdtempSync(join(folder, '.mesh-doctor-')))
+    made = mkdtempSync(join(folder, '.mesh-doctor-'))
+    writeFileSync(join(made, 'room'), Buffer.alloc(ROOM_BYTES))
     return { works: true }
   } catch (error) {
     return { works: false, reason: toError(error).message }
+  } finally {
+    if (made !== undefined) rmSync(made, { recursive: true, force: true })
   }
 }
 

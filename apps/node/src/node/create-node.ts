@@ -3,13 +3,14 @@
  * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
  * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DebugPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { openExitHost } from '../exit/exit-host.ts'
 import { openKeptExit } from '../exit/kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
-import { createIdentity, openIdentity } from '../state/identity.ts'
+import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
 import { acceptBacklogs, loadEngineDuplicate } from './accept-backlog.ts'
 import { createApi } from './create-api.ts'
@@ -70,7 +71,8 @@ async function startParts(given: NodeInit & NodeComponents & StartOptions, ends:
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
   const debug = settings.debug ? await openDebugPort(clock) : undefined
-  const isStateInPlace = () => folder.isInPlace() && keeper.isInPlace()
+  const isStateInPlace = () =>
+    folder.isInPlace() && keeper.isInPlace() && (settings.ephemeral || existsSync(identityPath(folder.path)))
   const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace }
   const api = createApi(parts, { ...served, clock, random, log })
   ends.add(() => api.stop())

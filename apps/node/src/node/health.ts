@@ -28,7 +28,7 @@ export interface HealthView {
   readonly dns?: { problems(): readonly HealthProblem[] }
   /** Undefined where the system does not say. */
   readonly openFiles?: OpenFiles | undefined
-  /** False when the files that this node keeps were removed or moved underneath. */
+  /** False when files that this node keeps were removed, moved, replaced or cut short underneath. */
   readonly isStateInPlace?: boolean
   /** Who this node would wait for: without them it is alone by intention for a while. */
   readonly bootstrapPeers: number
@@ -78,8 +78,9 @@ function stateProblems({ isStateInPlace = true }: HealthView): HealthProblem[] {
     {
       code: 'node.state_gone',
       severity: 'error',
-      title: 'The files of this node in its state folder were removed, moved or replaced while it runs',
-      hint: 'It goes on with what it has in memory; what it is told from now on is lost when it ends, and without the file `identity` it comes back under another id. If the folder was moved, move it back; else stop the node, put the folder back from a copy, and start it.',
+      title:
+        'The files of this node in its state folder were removed, moved, replaced or cut short while it runs',
+      hint: 'It goes on with what it has in memory; what it is told from now on is lost when it ends, and without the file `identity` it comes back under another id. If the folder was moved, move it back; else stop the node, put what is missing back from a copy, and start it.',
     },
   ]
 }

@@ -1,5 +1,5 @@
 /** Keeps a copy of the ledger's file, and says what is, or was, wrong with the file. */
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { HealthProblem } from '@mesh/api-server'
 import type { Clock, Logger } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -7,7 +7,7 @@ import { type CopyProblem, type DiskStore, type SetAside, StoreCopies } from '@m
 
 export interface LedgerKeeper {
   problems(): readonly HealthProblem[]
-  /** False when the file was removed or moved while the ledger has it open. */
+  /** False when the file was removed, moved, replaced or cut short while the ledger has it open. */
   isInPlace(): boolean
   /** Resolves when no copy is being made any more. */
   stop(): Promise<void>
@@ -36,8 +36,22 @@ export function createLedgerKeeper(
       ...(damage === undefined ? [] : [restoredProblem(damage, since)]),
       ...(copies.problem === undefined ? [] : [copyProblem(copies.problem, store.location)]),
     ],
-    isInPlace: () => existsSync(store.location),
+    isInPlace: watchFile(store.location),
     stop: () => copies.stop(),
+  }
+}
+
+/** Tells whether a path has the file that it has now, which never becomes shorter. */
+function watchFile(path: string): () => boolean {
+  const look = () => statSync(path, { throwIfNoEntry: false, bigint: true })
+  const file = look()
+  let greatest = file?.size ?? 0n
+  return () => {
+    const now = look()
+    if (now === undefined || now.ino !== file?.ino || now.dev !== file.dev || now.size < greatest)
+      return false
+    greatest = now.size
+    return true
   }
 }
 

@@ -26,7 +26,11 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** Reads the folder's identity, or makes one and keeps it. @throws MeshError `node.bad_identity` */
 export function openIdentity(folder: string, random: Random, log: Logger): Identity {
-  return openKeyFile(join(folder, 'identity'), random, log)
+  return openKeyFile(identityPath(folder), random, log)
+}
+
+export function identityPath(folder: string): string {
+  return join(folder, 'identity')
 }
 
 /** Reads a key of the same form from a file, or makes one and keeps it there. @throws MeshError `node.bad_identity` */

@@ -3,7 +3,13 @@ import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { shellWord } from '../log/shell-word.ts'
-import { currentUser, isWritableByOthers } from './file-owners.ts'
+import {
+  currentUser,
+  foreignLinkOwner,
+  isForeign,
+  isReplaceableByOthers,
+  isWritableByOthers,
+} from './file-owners.ts'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
 import { makeFolder } from './make-folder.ts'
 
@@ -73,16 +79,27 @@ function refuseSharedFolders(name: InstanceName): void {
   const user = currentUser()
   if (user === undefined) return
   const { stateDir, networkId } = name
-  for (const folder of [stateDir, join(stateDir, networkId), instancePath(name)]) {
-    if (!isWritableByOthers(statSync(folder), user)) continue
-    throw new MeshError(
-      'node.state_unusable',
-      `other users of this machine can write to the folder ${folder}`,
-      {
-        hint: `They could give this node another identity or ledger: chmod go-w ${shellWord(folder)}, or choose another --state-dir.`,
-      },
-    )
+  const instance = instancePath(name)
+  for (const folder of [stateDir, join(stateDir, networkId), instance]) {
+    const stat = statSync(folder)
+    const owner = isForeign(stat, user) ? stat.uid : foreignLinkOwner(folder, user)
+    if (owner !== undefined) {
+      const chown = `chown -h ${user.uid} ${shellWord(folder)}`
+      throw shared(`the folder ${folder} belongs to another user of this machine (uid ${owner})`, chown)
+    }
+    // beside others' files, as in /tmp, the node's own folder is safe; within it a file that is not there yet is not
+    const isShared = folder === instance ? isWritableByOthers(stat, user) : isReplaceableByOthers(stat, user)
+    if (isShared) {
+      const chmod = `chmod go-w ${shellWord(folder)}`
+      throw shared(`other users of this machine can write to the folder ${folder}`, chmod)
+    }
   }
+}
+
+function shared(message: string, command: string): MeshError {
+  return new MeshError('node.state_unusable', message, {
+    hint: `They could give this node another identity or ledger: ${command}, or choose another --state-dir.`,
+  })
 }
 
 /** Instances of any network that have a control socket, whether or not a node answers there. */

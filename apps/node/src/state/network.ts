@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { MeshError } from '@mesh/core'
 import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
+import { shellWord } from '../log/shell-word.ts'
 import type { Settings } from '../settings/options.ts'
-import { describeExposedFile, foreignLinkOwner } from './file-owners.ts'
+import { describeExposedFile, linkTarget } from './file-owners.ts'
 
 export interface Network {
   /** 20 hex digits; tells nothing of the secrets. */
@@ -52,8 +53,8 @@ function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | und
 function readText(file: string, flag: string): string {
   let content: Buffer
   try {
-    const stranger = foreignLinkOwner(file)
-    if (stranger !== undefined) throw foreignLink(`${file} (${flag})`, stranger)
+    const target = linkTarget(file)
+    if (target !== undefined) throw isLink(file, flag, target)
     content = readFileSync(file)
   } catch (cause) {
     if (cause instanceof MeshError) throw cause
@@ -65,8 +66,8 @@ function readText(file: string, flag: string): string {
   return content.toString('utf8')
 }
 
-function foreignLink(file: string, uid: number): MeshError {
-  return new MeshError('node.unreadable', `${file} is a symbolic link of another user (uid ${uid})`, {
-    hint: 'That user could let it lead to another network: name the file that it leads to.',
+function isLink(file: string, flag: string, target: string): MeshError {
+  return new MeshError('node.unreadable', `${file} (${flag}) is a symbolic link, which is not followed`, {
+    hint: `Who may change it could let it lead to another network: name the file itself, ${flag} ${shellWord(target)}.`,
   })
 }

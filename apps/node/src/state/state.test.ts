@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
+  lchownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MeshError, silentLogger, systemRandom } from '@mesh/core'
 import { createSeededRandom } from '@mesh/testkit'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createIdentity, encodeIdentity, openIdentity } from './identity.ts'
 import { findControlSockets, openInstanceFolder } from './instance-folder.ts'
 import { acquireInstanceLock } from './instance-lock.ts'
@@ -105,12 +107,45 @@ test('a folder that others can write to is refused, saying which and what to typ
     const error = refusal(() => openInstanceFolder(name))
     expect(error).toMatchObject({ code: 'node.state_unusable' })
     expect(error.hint).toContain(`chmod go-w ${shared},`)
-    chmodSync(shared, 0o1777)
-    openInstanceFolder(name).release()
     chmodSync(shared, 0o755)
   }
   openInstanceFolder(name).release()
 })
+
+test('a folder in which only owners remove files may hold the folder of a node, and is none itself', () => {
+  const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }
+  openInstanceFolder(name).release()
+  const network = join(folder, name.networkId)
+  for (const sticky of [folder, network]) chmodSync(sticky, 0o1777)
+  openInstanceFolder(name).release()
+  chmodSync(join(network, 'node'), 0o1777)
+  expect(refusal(() => openInstanceFolder(name)).hint).toContain(`chmod go-w ${join(network, 'node')},`)
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a folder, or a link to one, of another user is refused (needs root)',
+  () => {
+    const name = { stateDir: join(folder, 'state'), networkId: 'a'.repeat(20), instance: 'node' }
+    openInstanceFolder(name).release()
+    const network = join(name.stateDir, name.networkId)
+    for (const foreign of [name.stateDir, network, join(network, 'node')]) {
+      chownSync(foreign, 4711, 0)
+      const error = refusal(() => openInstanceFolder(name))
+      expect(error).toMatchObject({ code: 'node.state_unusable' })
+      expect(error.message).toBe(`the folder ${foreign} belongs to another user of this machine (uid 4711)`)
+      expect(error.hint).toContain(`chown -h 0 ${foreign},`)
+      vi.stubEnv('SUDO_UID', '4711')
+      openInstanceFolder(name).release()
+      vi.unstubAllEnvs()
+      chownSync(foreign, 0, 0)
+    }
+    const link = join(folder, 'link')
+    symlinkSync(name.stateDir, link)
+    openInstanceFolder({ ...name, stateDir: link }).release()
+    lchownSync(link, 4711, 4711)
+    expect(refusal(() => openInstanceFolder({ ...name, stateDir: link })).message).toContain('(uid 4711)')
+  },
+)
 
 test('an instance belongs to one process; the second is told which, and what to do', () => {
   const name = { stateDir: folder, networkId: 'a'.repeat(20), instance: 'node' }

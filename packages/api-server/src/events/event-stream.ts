@@ -30,7 +30,8 @@ export function serveEvents(
   res: Response,
   { types, last }: EventsInput,
 ): void {
-  const leaveSeat = req.method === 'HEAD' ? () => {} : seats.take(req.socket.remoteAddress)
+  const leaveSeat =
+    req.method === 'HEAD' ? () => {} : seats.take(req.socket.remoteAddress, () => res.destroy())
   if (leaveSeat === undefined) throw new Problem('events.too_many_readers')
   res.writeHead(200, { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
   if (req.method === 'HEAD') {

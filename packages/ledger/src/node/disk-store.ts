@@ -3,7 +3,16 @@
  * at any moment leaves the last committed block; a power cut may take the last seconds with it unless `powerSafe`.
  * Nothing damaged is changed here; `set-aside.ts` moves it, and puts the last copy in its place.
  */
-import { closeSync, existsSync, lstatSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
@@ -14,6 +23,8 @@ import { readStoredHead, storedEntries, storedPruned, text, toSigned } from './s
 
 /** Raised when tables change, with a step in `UPGRADES`; a file of a later version is refused. */
 const SCHEMA_VERSION = 2
+/** No version will come this far: a number beyond it is a damaged one, and below it one of a later program. */
+const MAX_SCHEMA_VERSION = 1_000
 /** 'mesh' in ASCII: tells our files from other databases. */
 const APPLICATION_ID = 0x6d657368
 const PAGE_BYTES = 4096
@@ -21,6 +32,8 @@ const PAGE_BYTES = 4096
 const DEFAULT_MAX_FILE_BYTES = 2 * MAX_LEDGER_BYTES
 /** Pages that are copied before other work has its turn: a write waits for no more than these. */
 const COPIED_PAGES_AT_ONCE = 64
+/** What follows the name of the file whose bytes tell whether there is room. */
+const ROOM_SUFFIX = '.room'
 /** The log is cut back to this when it is written over. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024
 
@@ -68,7 +81,8 @@ export interface DiskStore extends Store {
 export function openDiskStore(init: DiskStoreInit): DiskStore {
   return translating(init.path, () => {
     // SQLite would make it readable for all; its log files take the mode of the database.
-    if (!existsSync(init.path)) closeSync(openSync(init.path, 'a', 0o600))
+    // What a symbolic link leads to is not made.
+    if (!existsSync(init.path)) closeSync(openSync(init.path, 'ax', 0o600))
     checkFile(init.path)
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
@@ -128,6 +142,22 @@ class SqliteStore implements DiskStore {
     })
   }
 
+  /** Written to a file beside it and removed: free space alone tells nothing of quotas and of disks that only read. */
+  hasRoomFor(bytes: number): boolean {
+    const pages = pragma(this.#database, 'max_page_count') - pragma(this.#database, 'page_count')
+    if ((pages + pragma(this.#database, 'freelist_count')) * PAGE_BYTES < bytes) return false
+    const file = `${this.location}${ROOM_SUFFIX}`
+    try {
+      rmSync(file, { force: true })
+      writeFileSync(file, Buffer.alloc(bytes), { mode: 0o600, flag: 'wx' })
+      return true
+    } catch {
+      return false
+    } finally {
+      rmSync(file, { force: true })
+    }
+  }
+
   async copyTo(path: string): Promise<void> {
     try {
       if (this.#closed) await copyClosed(this.location, path)
@@ -171,10 +201,12 @@ function checkFile(path: string): void {
   }
   const { size } = stat
   if (size > 0 && size < PAGE_BYTES) throw new ForeignFile(`it has ${size} bytes`, true)
-  if (size === 0 && existsSync(copyPathOf(path)) && !existsSync(`${path}-wal`)) {
-    throw new ForeignFile('it is empty, and its copy is not', true)
-  }
+  // SQLite removes the log of an empty file unread
+  const beside = [copyPathOf(path), `${path}-wal`].find((other) => sizeOf(other) > 0)
+  if (size === 0 && beside !== undefined) throw new ForeignFile(`it is empty, and ${beside} is not`, true)
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
 /** Where SQLite's file header has its fixed bytes: what is read wrongly there is told as lack of rights or disk. */
 const FIXED_HEADER: readonly (readonly [offset: number, bytes: string])[] = [
@@ -227,16 +259,24 @@ function makeTables(database: DatabaseSync): void {
     database.exec(SCHEMA)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
   } else if (application !== APPLICATION_ID) {
-    throw new ForeignFile('another program wrote it')
+    throw new ForeignFile('another program wrote it', hasOurTables(database))
   } else {
     for (let from = version; from !== SCHEMA_VERSION; from++) {
       const upgrade = UPGRADES[from]
-      if (upgrade === undefined) throw new ForeignFile(`schema version ${version}`)
+      if (upgrade === undefined)
+        throw new ForeignFile(`schema version ${version}`, !(version >= 0 && version < MAX_SCHEMA_VERSION))
       database.exec(upgrade)
     }
     if (version === SCHEMA_VERSION) return
   }
   database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`)
+}
+
+/** True for a file that has our tables under another program's number: that number is what is broken. */
+function hasOurTables(database: DatabaseSync): boolean {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  const names = new Set(tables.map(({ name }) => name))
+  return ['head', 'entry', 'pruned_tombstone'].every((name) => names.has(name))
 }
 
 function pragma(database: DatabaseSync, name: string): number {

@@ -40,6 +40,11 @@ export interface Store {
   /** Undefined in a fresh store. */
   load(): StoredLedger | undefined
   commit(batch: StoreBatch): void
+  /**
+   * Tells whether so many bytes more could be stored now. Asked while batches fail: where little space is left a small one
+   * may pass and the next one not. A store without it is taken at its last batch.
+   */
+  hasRoomFor?(bytes: number): boolean
   close(): void
 }
 

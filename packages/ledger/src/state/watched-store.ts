@@ -1,10 +1,11 @@
 /**
  * A store that remembers since when it fails, so that the node can say so, and that logs a failure at most once a
  * minute: with a full disk every block fails, and the log may lie on the same disk. Every two seconds it tries whether it
- * can write again, as nobody else may have anything to write.
+ * can write again, as nobody else may have anything to write: as much as what it did not take, since a full disk often has room
+ * for a small batch.
  */
 import type { Clock, Logger } from '@mesh/core'
-import { STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'
+import { MIN_STORE_ROOM_BYTES, STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'
 import type { Store, StoreBatch, StoredLedger } from './store.ts'
 
 /** Why nothing was stored since some moment. */
@@ -31,6 +32,8 @@ export class WatchedStore implements Store {
   /** Head and fingerprint of the last batch that it took; undefined in a fresh store. */
   #stored: Pick<StoreBatch, 'head' | 'fingerprint'> | undefined
   #failure: StoreFailure | undefined
+  /** What there has to be room for before the store counts as well again, in bytes. */
+  #neededBytes = 0
   #isTold = false
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #cancelRetry = () => {}
@@ -44,7 +47,7 @@ export class WatchedStore implements Store {
     return this.#store.location
   }
 
-  /** Undefined when the last batch was stored. */
+  /** Undefined when the last batch was stored, and there is room for one as large as any that was not. */
   get failure(): StoreFailure | undefined {
     return this.#failure
   }
@@ -59,11 +62,13 @@ export class WatchedStore implements Store {
     try {
       this.#store.commit(batch)
     } catch (error) {
+      this.#neededBytes = Math.max(this.#neededBytes, 2 * sizeOf(batch), MIN_STORE_ROOM_BYTES)
       this.#noteFailure(error)
       throw error
     }
     this.#stored = { head: batch.head, fingerprint: batch.fingerprint }
-    if (this.#failure !== undefined) this.#noteStored(this.#failure)
+    // one that can tell is asked by the next try, and not with every batch that passes meanwhile
+    if (this.#failure !== undefined && this.#store.hasRoomFor === undefined) this.#noteStored(this.#failure)
   }
 
   close(): void {
@@ -74,6 +79,7 @@ export class WatchedStore implements Store {
   #noteStored({ count }: StoreFailure): void {
     this.#cancelRetry()
     this.#failure = undefined
+    this.#neededBytes = 0
     // a disk with little space may take one block and not the next: each is told as often as the other
     if (this.#isTold) this.#components.log.info('blocks are stored again', { missed: count })
     this.#isTold = false
@@ -99,13 +105,23 @@ export class WatchedStore implements Store {
 
   /** Writes once more what stands there already. */
   #retry(): void {
-    if (this.#failure === undefined || this.#stored === undefined) return
+    if (this.#failure === undefined) return
+    if (this.#stored === undefined) return this.#retryLater()
     const { head, fingerprint } = this.#stored
     try {
       this.#store.commit({ head, fingerprint, puts: [], removes: [], pruned: [], forgotten: [] })
+      if (this.#store.hasRoomFor?.(this.#neededBytes) === false) return this.#retryLater()
     } catch {
       return this.#retryLater()
     }
     this.#noteStored(this.#failure)
   }
+}
+
+/** About how many bytes a batch takes in a store. */
+function sizeOf({ puts }: StoreBatch): number {
+  return puts.reduce(
+    (sum, { bucket, key, entry }) => sum + bucket.length + key.length + entry.value.length,
+    0,
+  )
 }
