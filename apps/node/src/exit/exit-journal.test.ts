@@ -46,3 +46,10 @@ test("a living node's journal is left as it is", () => {
   expect(readFileSync(join(folder, 'exit-use.json'), 'utf8')).toBe(text)
   expect(isAlive(readJournal(folder, 'use', log))).toBe(true)
 })
+
+test('the journal of a node that was killed is taken back though another program has its number now', () => {
+  writeJournal(folder, 'use', { pid: process.ppid, began: '1', mark: 7 })
+  expect(isAlive(readJournal(folder, 'use', log))).toBe(false)
+  restoreExit(folder, log)
+  expect(readdirSync(folder)).toEqual([])
+})

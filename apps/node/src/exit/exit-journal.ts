@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '@mesh/core'
 import * as z from 'zod'
-import { isRunning } from '../node/restore-resolver.ts'
+import { isRunning, processFields } from '../state/process-record.ts'
 import { readStateFile, writeStateFile } from '../state/state-file.ts'
 import { undoForwarding } from './exit-forwarding.ts'
 import { undoGuard } from './exit-guard.ts'
@@ -16,8 +16,9 @@ import { undoRouting } from './exit-routing.ts'
 type ExitRole = 'use' | 'offer'
 
 export const exitJournal = z.object({
+  ...processFields,
   /** The process id of the node that wrote it; none where that is not known any more, and the node has ended. */
-  pid: z.int().positive().optional(),
+  pid: processFields.pid.optional(),
   /** The mark in the rules of --exit-node. */
   mark: z.int().nonnegative().optional(),
   /** The nftables table of --advertise-exit. */
@@ -49,7 +50,7 @@ export function writeJournal(stateDir: string, role: ExitRole, journal: ExitJour
 
 /** The node that wrote the journal still runs, and is not this one. */
 export function isAlive(journal: ExitJournal | undefined): boolean {
-  return journal?.pid !== undefined && isRunning(journal.pid)
+  return journal?.pid !== undefined && isRunning({ ...journal, pid: journal.pid })
 }
 
 /**

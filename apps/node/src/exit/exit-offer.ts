@@ -3,6 +3,7 @@ import { networkInterfaces } from 'node:os'
 import type { Logger } from '@mesh/core'
 import type { IpFamily, VpnProblem } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
+import { thisProcess } from '../state/process-record.ts'
 import { applyForwarding, hasForwarding, tableName } from './exit-forwarding.ts'
 import { writeJournal } from './exit-journal.ts'
 import { machineResolvers } from './machine-resolvers.ts'
@@ -33,7 +34,7 @@ export class ExitOffer {
   /** @throws MeshError `exit.no_nftables` */
   begin(): void {
     const { stateDir, interface: name, log } = this.#init
-    writeJournal(stateDir, 'offer', { pid: process.pid, table: tableName(name) })
+    writeJournal(stateDir, 'offer', { ...thisProcess(), table: tableName(name) })
     this.#apply()
     log.info('exit offered', { interface: name, resolvers: this.#resolvers })
   }

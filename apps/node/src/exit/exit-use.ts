@@ -7,6 +7,7 @@ import { networkInterfaces } from 'node:os'
 import { type Logger, toError } from '@mesh/core'
 import type { IpFamily, VpnProblem } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
+import { thisProcess } from '../state/process-record.ts'
 import { findRoutingProblems, type HostFacts, noGuard, strictHint, strictInterfaces } from './exit-checks.ts'
 import { applyGuard, type GuardOutcome, hasGuard, isGuarded } from './exit-guard.ts'
 import { endJournal, isAlive, readJournal, writeJournal } from './exit-journal.ts'
@@ -60,7 +61,7 @@ export class ExitUse {
     const journal = readJournal(stateDir, 'use', log)
     if (isAlive(journal) || (journal === undefined && hasRules())) throw inUse()
     refuseStrictFilter(facts())
-    writeJournal(stateDir, 'use', { pid: process.pid, mark })
+    writeJournal(stateDir, 'use', { ...thisProcess(), mark })
     try {
       this.#guard()
       applyRules({ mark, blockLan })

@@ -12,12 +12,11 @@ import type { LocalFilter } from '@mesh/engine'
 import * as z from 'zod'
 import { MEND_MS } from '../exit/limits.ts'
 import { CommandFailure, lookSystem, runSystem, trySystem } from '../exit/system-command.ts'
-import { isRunning } from '../node/restore-resolver.ts'
+import { isRunning, processFields, thisProcess } from '../state/process-record.ts'
 import { readStateFile, writeStateFile } from '../state/state-file.ts'
 
 export const kernelJournal = z.object({
-  /** The process id of the node that wrote it. */
-  pid: z.int().positive(),
+  ...processFields,
   interface: z.string().regex(/^[^\s/]{1,15}$/),
 })
 
@@ -79,7 +78,7 @@ class NftFilter implements LocalFilter {
   set(interfaceName: string, local: readonly Cidr[]): void {
     const isFirst = this.#told === undefined
     if (isFirst) {
-      const journal: KernelJournal = { pid: process.pid, interface: interfaceName }
+      const journal: KernelJournal = { ...thisProcess(), interface: interfaceName }
       writeStateFile(journalPath(this.#stateDir, interfaceName), journal)
     }
     this.#told = { interface: interfaceName, local }
@@ -132,8 +131,9 @@ class NftFilter implements LocalFilter {
 
 /** Takes away the interfaces and the tables of nodes of this state folder that were killed. */
 export function restoreKernel(stateDir: string, log: Logger): void {
-  for (const { pid, interface: name } of readJournals(stateDir, log)) {
-    if (isRunning(pid)) continue
+  for (const journal of readJournals(stateDir, log)) {
+    if (isRunning(journal)) continue
+    const { interface: name } = journal
     trySystem('ip', ['link', 'delete', 'dev', name, 'type', 'wireguard'])
     trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
     rmSync(journalPath(stateDir, name), { force: true })

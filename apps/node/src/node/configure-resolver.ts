@@ -8,6 +8,7 @@ import { lstatSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'no
 import { promisify } from 'node:util'
 import type { HealthProblem } from '@mesh/api-server'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
+import { thisProcess } from '../state/process-record.ts'
 import { writeStateFile } from '../state/state-file.ts'
 import type { Ends } from './ends.ts'
 import type { JoinInit } from './join-init.ts'
@@ -76,7 +77,7 @@ function saveFile(stateDir: string, address: string): SavedResolver {
   const link = lstatSync(RESOLV_CONF).isSymbolicLink() ? readlinkSync(RESOLV_CONF) : undefined
   const text = readFileSync(RESOLV_CONF, 'utf8')
   if (isMarked(text)) throw new Error('another node of mesh has configured /etc/resolv.conf already')
-  const saved = { pid: process.pid, link, text, written: withNameServer(text, address) }
+  const saved = { ...thisProcess(), link, text, written: withNameServer(text, address) }
   writeStateFile(recordPath(stateDir), saved)
   return saved
 }

@@ -3,14 +3,14 @@ import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from '@mesh/core'
 import * as z from 'zod'
+import { isRunning, processFields } from '../state/process-record.ts'
 import { readStateFile } from '../state/state-file.ts'
 
 export const RESOLV_CONF = '/etc/resolv.conf'
 
-/** The file's content before a node wrote it. */
+/** The file's content before a node wrote it, and which process that was. */
 export const savedResolver = z.object({
-  /** The process id of the node that wrote it. */
-  pid: z.int().positive(),
+  ...processFields,
   written: z.string(),
   /** The target of a link, or else the text of a file. */
   link: z.string().optional(),
@@ -31,7 +31,7 @@ export function recordPath(stateDir: string): string {
 export function restoreResolver(stateDir: string, log: Logger, { own = false } = {}): void {
   const record = recordPath(stateDir)
   const saved = readStateFile({ file: record, schema: savedResolver, log, hint: DAMAGED })
-  if (saved === undefined || saved === 'damaged' || (!own && isRunning(saved.pid))) return
+  if (saved === undefined || saved === 'damaged' || (!own && isRunning(saved))) return
   try {
     if (readFileSync(RESOLV_CONF, 'utf8') === saved.written) {
       if (saved.link === undefined) writeFileSync(RESOLV_CONF, saved.text)
@@ -48,14 +48,3 @@ export function restoreResolver(stateDir: string, log: Logger, { own = false } =
 }
 
 const DAMAGED = `What stood in ${RESOLV_CONF} before a node with --dns-configure wrote it is not known any more. If its first name server is that node's, write the machine's own there again.`
-
-/** Says whether a process of this id runs, other than this one. */
-export function isRunning(pid: number): boolean {
-  if (pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
