@@ -163,6 +163,10 @@ export const PING_TIMEOUT_MS = 10_000
 export const DEAD_AFTER_MS = 2_000
 /** How long any other connection in doubt may take, in ms, behind what waits on a slow link: as long as two pings. */
 export const DEAD_STREAM_AFTER_MS = 20_000
+/** How long one may take whose peer has come by a new connection, in ms. */
+export const REPLACED_AFTER_MS = 4_000
+/** How long one has stood before that, in ms: of two that were dialled at once neither replaces the other. */
+export const STOOD_BEFORE_MS = 5_000
 /** The most protocols whose bandwidth is counted one by one. */
 export const MAX_METERED_PROTOCOLS = 256
 /** The most peers whose bandwidth is counted one by one. */

@@ -4,6 +4,7 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { answerPings } from '../libp2p/answer-pings.ts'
 import { boundIdentify } from '../libp2p/inbound-rates.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { endReplaced } from '../libp2p/end-dead.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
@@ -33,6 +34,7 @@ export async function startParts(
   await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
   const stopPings = startPingMonitor({ host, onRtt }, components)
+  const stopEndingReplaced = endReplaced(host, components)
   const stopIdentifying = identifyAgain({ host, spoken: given.spoken, ...components })
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
@@ -55,6 +57,7 @@ export async function startParts(
     stopPushing()
     stopGate()
     stopPings()
+    stopEndingReplaced()
     stopIdentifying()
     await (await joined)()
     await stopMember(given, components)
