@@ -22,6 +22,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'p2p/streams',
   'p2p/stun',
   'p2p/topic',
+  'p2p/upnp',
   'proxy',
   'replication',
   'services',
