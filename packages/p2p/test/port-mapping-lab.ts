@@ -14,13 +14,18 @@ export interface PortMappingLab {
   refuseMapped(refused: boolean): void
   /** Gives the router another address outside, as a provider does at night. */
   moveRouter(address: string): void
+  /** Has another machine inside map a UDP port of the router, of version 1. @throws Error while the router is not there */
+  takePort(port: number): void
   /** Connections refused so. */
   refused(): number
   close(): Promise<void>
 }
 
-/** Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2). */
-export async function createPortMappingLab(): Promise<PortMappingLab> {
+/**
+ * Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2).
+ * @param settings those of the router beside its own
+ */
+export async function createPortMappingLab(settings = ''): Promise<PortMappingLab> {
   const lab = createLab(['wan', 'x', 'y', 'z', 'router', 'inside'])
   const directory = mkdtempSync(join(tmpdir(), 'mesh-miniupnpd-'))
   const running: { daemon?: ChildProcess } = {}
@@ -46,7 +51,7 @@ export async function createPortMappingLab(): Promise<PortMappingLab> {
     lab.run('router', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
     lab.run('router', ['nft', RULES])
     const config = join(directory, 'miniupnpd.conf')
-    writeFileSync(config, SETTINGS)
+    writeFileSync(config, `${SETTINGS}${settings}\n`)
     const [command, ...args] = lab.inside('router', [
       'miniupnpd',
       '-d',
@@ -71,6 +76,12 @@ export async function createPortMappingLab(): Promise<PortMappingLab> {
         // the first one goes last: without any the routes would go too
         lab.run('router', ['ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0'])
         lab.run('router', ['ip', 'addr', 'del', '5.5.5.2/24', 'dev', 'eth0'])
+      },
+      takePort(port) {
+        const address = ['192.168.1.3/24', 'dev', 'eth0']
+        lab.run('inside', ['ip', 'addr', 'replace', ...address])
+        lab.run('inside', [process.execPath, '-e', TAKE, String(port)])
+        lab.run('inside', ['ip', 'addr', 'del', ...address])
       },
       refused: () =>
         Number(
@@ -118,6 +129,20 @@ const RULES = `table inet filter {
 }`
 
 const REFUSE = 'iifname "eth0" tcp flags syn counter reject with tcp reset'
+
+/** Asks the router by itself, so that another program than the one that is tested says what is taken. */
+const TAKE = `
+const wan = 'urn:schemas-upnp-org:service:WANIPConnection:1'
+const port = process.argv[1]
+const body = '<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><u:AddPortMapping xmlns:u="' +
+  wan + '"><NewRemoteHost></NewRemoteHost><NewExternalPort>' + port + '</NewExternalPort><NewProtocol>UDP</NewProtocol>' +
+  '<NewInternalPort>' + port + '</NewInternalPort><NewInternalClient>192.168.1.3</NewInternalClient><NewEnabled>1</NewEnabled>' +
+  '<NewPortMappingDescription>other</NewPortMappingDescription><NewLeaseDuration>3600</NewLeaseDuration></u:AddPortMapping></s:Body></s:Envelope>'
+require('node:http').request('http://192.168.1.1:5000/ctl/IPConn', {
+  method: 'POST',
+  localAddress: '192.168.1.3',
+  headers: { soapaction: '"' + wan + '#AddPortMapping"', 'content-length': body.length },
+}, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).end(body)`
 
 const SETTINGS = `ext_ifname=eth0
 listening_ip=lan
