@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bridge, createLab, type Lab } from '@mesh/testkit'
+import { SEARCHES } from '../src/nat/upnp-messages.ts'
 
 export interface PortMappingLab {
   readonly lab: Lab
@@ -23,9 +24,9 @@ export interface PortMappingLab {
 
 /**
  * Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2).
- * @param settings those of the router beside its own
+ * @param version that of UPnP's InternetGatewayDevice which the router is
  */
-export async function createPortMappingLab(settings = ''): Promise<PortMappingLab> {
+export async function createPortMappingLab(version: 1 | 2 = 2): Promise<PortMappingLab> {
   const lab = createLab(['wan', 'x', 'y', 'z', 'router', 'inside'])
   const directory = mkdtempSync(join(tmpdir(), 'mesh-miniupnpd-'))
   const running: { daemon?: ChildProcess } = {}
@@ -51,7 +52,8 @@ export async function createPortMappingLab(settings = ''): Promise<PortMappingLa
     lab.run('router', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
     lab.run('router', ['nft', RULES])
     const config = join(directory, 'miniupnpd.conf')
-    writeFileSync(config, `${SETTINGS}${settings}\n`)
+    writeFileSync(config, `${SETTINGS}force_igd_desc_v1=${version === 1 ? 'yes' : 'no'}\n`)
+    if (version === 1) lab.run('router', ['nft', `add rule inet filter to ${NO_SEARCH_FOR_2}`])
     const [command, ...args] = lab.inside('router', [
       'miniupnpd',
       '-d',
@@ -127,6 +129,9 @@ const RULES = `table inet filter {
   chain prerouting_miniupnpd { }
   chain postrouting_miniupnpd { }
 }`
+
+/** miniupnpd describes itself as a router of version 1 where it is told to, but answers searches for one of version 2 all the same. */
+const NO_SEARCH_FOR_2 = `udp dport 1900 @th,${8 * (8 + Buffer.from(SEARCHES[0] ?? []).indexOf(':2\r\n') + 1)},8 0x32 drop`
 
 const REFUSE = 'iifname "eth0" tcp flags syn counter reject with tcp reset'
 

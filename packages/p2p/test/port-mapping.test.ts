@@ -16,9 +16,9 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
 
   const open = async (
     onTestFinished: (close: () => Promise<void>) => void,
-    settings?: string,
+    version?: 1 | 2,
   ): Promise<Setting> => {
-    const router = { ...(await createPortMappingLab(settings)), members: [] as Member[] }
+    const router = { ...(await createPortMappingLab(version)), members: [] as Member[] }
     onTestFinished(async () => {
       await Promise.all(router.members.map((member) => member.stop()))
       await router.close()
@@ -114,7 +114,7 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
   test.concurrent('a router of version 1 maps as a newer one does, another port where one is taken, and is left as it was', async ({
     onTestFinished,
   }) => {
-    const router = await open(onTestFinished, 'force_igd_desc_v1=yes')
+    const router = await open(onTestFinished, 1)
     await eventually(() => router.takePort(UDP_PORT), patiently)
     const others = router.mappings()
     expect(others).toHaveLength(1)
