@@ -61,7 +61,7 @@ interface Kept {
   readonly cancel: () => void
 }
 
-/** What a router says in place of an answer: a number alone, in words of this node. */
+/** A router's refusal, in words of this node: of the router's own a number alone is kept. */
 class RouterRefusal extends Error {
   readonly fault: number | undefined
 
@@ -228,8 +228,8 @@ export class UpnpRouter implements MappingRouter {
   }
 
   /**
-   * What is asked for one end: it has the time of one action, and counts once where it fails. The first action is within the
-   * rate by then, others have to see to that.
+   * Asks for one thing, by one action or several: all have the time of one, and count once where they fail. The first of them
+   * is taken from the rate here, the others are by whoever asks.
    */
   async #inTime<T>(signal: AbortSignal | undefined, ask: (timed: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isGone) throw new Error('the router does not answer any more')
