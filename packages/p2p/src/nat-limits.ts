@@ -62,6 +62,12 @@ export const UPNP_DESCRIPTIONS = { perSecond: 0.1, burst: 8 } as const
 export const UPNP_DESCRIBE_AGAIN_MS = 60_000
 /** How often one router is asked, a second in the long run and at once. */
 export const UPNP_ASKS = { perSecond: 0.5, burst: 60 } as const
+/** How often a router of version 1 is asked for one mapping: under another port, or for good, where it refuses. */
+export const MAX_UPNP_ATTEMPTS = 5
+/** The ports that nobody has by registration (RFC 6335), from which others are drawn. */
+export const UPNP_FREE_PORTS = { first: 49_152, last: 65_535 } as const
+/** The most mappings of one router that are remembered, so that they are given back. */
+export const MAX_UPNP_MAPPINGS = 64
 /** The most bytes of one answer of a router; descriptions have 3 to 30 KB. */
 export const MAX_UPNP_ANSWER_BYTES = 65_536
 /** The longest head of one. */

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bridge, createLab, type Lab } from '@mesh/testkit'
+import { SEARCHES } from '../src/nat/upnp-messages.ts'
 
 export interface PortMappingLab {
   readonly lab: Lab
@@ -14,13 +15,18 @@ export interface PortMappingLab {
   refuseMapped(refused: boolean): void
   /** Gives the router another address outside, as a provider does at night. */
   moveRouter(address: string): void
+  /** Has another machine inside map a UDP port of the router, of version 1. @throws Error while the router is not there */
+  takePort(port: number): void
   /** Connections refused so. */
   refused(): number
   close(): Promise<void>
 }
 
-/** Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2). */
-export async function createPortMappingLab(): Promise<PortMappingLab> {
+/**
+ * Hosts `x`, `y` and `z` in networks of their own in the open, and `inside` behind `router` (5.5.5.2).
+ * @param version that of UPnP's InternetGatewayDevice which the router is
+ */
+export async function createPortMappingLab(version: 1 | 2 = 2): Promise<PortMappingLab> {
   const lab = createLab(['wan', 'x', 'y', 'z', 'router', 'inside'])
   const directory = mkdtempSync(join(tmpdir(), 'mesh-miniupnpd-'))
   const running: { daemon?: ChildProcess } = {}
@@ -46,7 +52,8 @@ export async function createPortMappingLab(): Promise<PortMappingLab> {
     lab.run('router', ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
     lab.run('router', ['nft', RULES])
     const config = join(directory, 'miniupnpd.conf')
-    writeFileSync(config, SETTINGS)
+    writeFileSync(config, `${SETTINGS}force_igd_desc_v1=${version === 1 ? 'yes' : 'no'}\n`)
+    if (version === 1) lab.run('router', ['nft', `add rule inet filter to ${NO_SEARCH_FOR_2}`])
     const [command, ...args] = lab.inside('router', [
       'miniupnpd',
       '-d',
@@ -71,6 +78,12 @@ export async function createPortMappingLab(): Promise<PortMappingLab> {
         // the first one goes last: without any the routes would go too
         lab.run('router', ['ip', 'addr', 'add', `${address}/24`, 'dev', 'eth0'])
         lab.run('router', ['ip', 'addr', 'del', '5.5.5.2/24', 'dev', 'eth0'])
+      },
+      takePort(port) {
+        const address = ['192.168.1.3/24', 'dev', 'eth0']
+        lab.run('inside', ['ip', 'addr', 'replace', ...address])
+        lab.run('inside', [process.execPath, '-e', TAKE, String(port)])
+        lab.run('inside', ['ip', 'addr', 'del', ...address])
       },
       refused: () =>
         Number(
@@ -117,7 +130,24 @@ const RULES = `table inet filter {
   chain postrouting_miniupnpd { }
 }`
 
+/** miniupnpd describes itself as a router of version 1 where it is told to, but answers searches for one of version 2 all the same. */
+const NO_SEARCH_FOR_2 = `udp dport 1900 @th,${8 * (8 + Buffer.from(SEARCHES[0] ?? []).indexOf(':2\r\n') + 1)},8 0x32 drop`
+
 const REFUSE = 'iifname "eth0" tcp flags syn counter reject with tcp reset'
+
+/** Asks the router by itself, so that another program than the one that is tested says what is taken. */
+const TAKE = `
+const wan = 'urn:schemas-upnp-org:service:WANIPConnection:1'
+const port = process.argv[1]
+const body = '<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><u:AddPortMapping xmlns:u="' +
+  wan + '"><NewRemoteHost></NewRemoteHost><NewExternalPort>' + port + '</NewExternalPort><NewProtocol>UDP</NewProtocol>' +
+  '<NewInternalPort>' + port + '</NewInternalPort><NewInternalClient>192.168.1.3</NewInternalClient><NewEnabled>1</NewEnabled>' +
+  '<NewPortMappingDescription>other</NewPortMappingDescription><NewLeaseDuration>3600</NewLeaseDuration></u:AddPortMapping></s:Body></s:Envelope>'
+require('node:http').request('http://192.168.1.1:5000/ctl/IPConn', {
+  method: 'POST',
+  localAddress: '192.168.1.3',
+  headers: { soapaction: '"' + wan + '#AddPortMapping"', 'content-length': body.length },
+}, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).end(body)`
 
 const SETTINGS = `ext_ifname=eth0
 listening_ip=lan

@@ -14,8 +14,11 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
   const token = encodeToken(generateNetworkConfig({}, systemRandom))
   type Setting = PortMappingLab & { readonly members: Member[] }
 
-  const open = async (onTestFinished: (close: () => Promise<void>) => void): Promise<Setting> => {
-    const router = { ...(await createPortMappingLab()), members: [] as Member[] }
+  const open = async (
+    onTestFinished: (close: () => Promise<void>) => void,
+    version?: 1 | 2,
+  ): Promise<Setting> => {
+    const router = { ...(await createPortMappingLab(version)), members: [] as Member[] }
     onTestFinished(async () => {
       await Promise.all(router.members.map((member) => member.stop()))
       await router.close()
@@ -47,7 +50,7 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
     (await member.status()).addresses.filter((address) => address.startsWith('/ip4/5.5.5.2/tcp/'))
   const patiently = { withinMs: 25_000, everyMs: 200 }
 
-  // most of the time both wait for the library's search and its pauses
+  // most of the time all wait for the library's search and its pauses
   test.concurrent('a mapped address is told once others reached it, leads in, and is given back at the end', async ({
     onTestFinished,
   }) => {
@@ -106,5 +109,24 @@ describe.skipIf(why !== undefined)(`a router that maps ports${why === undefined 
     const port = /dport (\d+)/.exec(router.mappings().find((rule) => !isUdp(rule)) ?? '')?.[1]
     await start(router, 'z', [`/ip4/5.5.5.2/tcp/${port}/p2p/${inside.self}`])
     await eventually(async () => expect(await mappedAddresses(inside)).toHaveLength(2), patiently)
+  }, 180_000)
+
+  test.concurrent('a router of version 1 maps as a newer one does, another port where one is taken, and is left as it was', async ({
+    onTestFinished,
+  }) => {
+    const router = await open(onTestFinished, 1)
+    await eventually(() => router.takePort(UDP_PORT), patiently)
+    const others = router.mappings()
+    expect(others).toHaveLength(1)
+    const { inside } = await startThree(router)
+    await eventually(async () => expect(await mappedAddresses(inside)).toHaveLength(2), patiently)
+    await eventually(() => expect(inside.mapped()).toHaveLength(1), patiently)
+    const [{ address, port }] = inside.mapped() as [{ address: string; port: number }]
+    expect(address).toBe('5.5.5.2')
+    expect(port).toBeGreaterThanOrEqual(49_152)
+    expect(router.mappings().filter((rule) => rule.includes(`dport ${port} `))).toHaveLength(1)
+
+    await inside.stop()
+    expect(router.mappings()).toEqual(others)
   }, 180_000)
 })

@@ -119,13 +119,12 @@ class RouterMappings implements UdpPortMappings {
   async #askUpnp(wish: Wish, router: MappingRouter, failures = 0): Promise<void> {
     const { clock } = this.#components
     if (!this.#wishes.has(wish)) return
-    const { port, mapped } = wish
+    const { port } = wish
     let failed = 0
     try {
       const mapping = await this.#askInTime(async (signal) => {
         const host = await ownAddressTowards(router.host, signal)
-        const external = mapped.get(router.id)?.port ?? port
-        return router.mapPort({ protocol: 'UDP', port, host, external }, signal)
+        return router.mapPort({ protocol: 'UDP', port, host, external: port }, signal)
       })
       this.#mapped(wish, router.id, mapping)
     } catch (error) {
@@ -194,12 +193,8 @@ class RouterMappings implements UdpPortMappings {
 
   async #unmap({ port, nonce, mapped }: Wish, signal: AbortSignal): Promise<void> {
     const router = this.#defaultRouter()
-    const upnp = [...this.#routers.values()].flatMap((at) => {
-      const external = mapped.get(at.id)?.port
-      return external === undefined ? [] : [at.unmapPort('UDP', external, signal)]
-    })
     await Promise.all([
-      ...upnp,
+      ...[...this.#routers.values()].map((at) => at.unmapPort('UDP', port, signal)),
       ...(router !== undefined && mapped.has(DEFAULT_ROUTER)
         ? [askForMapping({ router, port, nonce, lifetimeS: 0, signal }, this.#components.clock)]
         : []),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { silentLogger } from '@mesh/core'
+import { silentLogger, systemRandom } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import {
@@ -12,6 +12,7 @@ import {
   UPNP_TCP_RENEW_MS,
 } from '../nat-limits.ts'
 import { createUpnpClient } from './upnp-client.ts'
+import type { RouterControl } from './upnp-messages.ts'
 import { UpnpRouter } from './upnp-router.ts'
 import type { FoundRouter } from './upnp-search.ts'
 
@@ -59,7 +60,8 @@ async function openRouters() {
   })
   const { port } = server.address() as AddressInfo
   const at = (address: string, path: string) => new URL(`http://${address}:${port}${path}`)
-  return { actions, descriptions, says, at }
+  const control: RouterControl = { url: at('127.0.0.1', '/control'), service: WAN }
+  return { actions, descriptions, says, at, control }
 }
 
 async function openClient() {
@@ -69,6 +71,7 @@ async function openClient() {
   const client = createUpnpClient({
     clock,
     logger: silentLogger,
+    random: systemRandom,
     network: () => ({ interfaces: {}, defaultRouter: undefined }),
     openSearch({ onRouter }) {
       found = onRouter
@@ -107,9 +110,9 @@ test('of many that call themselves routers few are asked, once, and the default 
 })
 
 test('a port is mapped, renewed with the port that the router gave, and given back under its protocol', async () => {
-  const { actions, at } = await openRouters()
+  const { actions, control } = await openRouters()
   const clock = createManualClock()
-  const router = new UpnpRouter(at('127.0.0.1', '/control'), clock)
+  const router = new UpnpRouter(control, { clock, random: systemRandom })
   const options = { protocol: 'UDP', signal: AbortSignal.timeout(5_000) } as const
   expect(await router.map(4_700, '192.168.1.2', options)).toEqual({
     externalHost: '203.0.113.9',
@@ -133,8 +136,8 @@ test('a port is mapped, renewed with the port that the router gave, and given ba
 })
 
 test('a router that lies or is gone is asked no more, until it is found again', async () => {
-  const { actions, says, at } = await openRouters()
-  const router = new UpnpRouter(at('127.0.0.1', '/control'), createManualClock())
+  const { actions, says, control } = await openRouters()
+  const router = new UpnpRouter(control, { clock: createManualClock(), random: systemRandom })
   says.address = '127.0.0.1'
   for (let time = 0; time < UPNP_FAILURES; time++)
     await expect(router.externalIp()).rejects.toThrow('no address outside')
@@ -142,13 +145,13 @@ test('a router that lies or is gone is asked no more, until it is found again', 
   await expect(router.externalIp()).rejects.toThrow('does not answer any more')
   expect(actions).toHaveLength(UPNP_FAILURES)
   says.address = '203.0.113.9'
-  router.foundAgain(at('127.0.0.1', '/control'))
+  router.foundAgain(control)
   expect(await router.externalIp()).toBe('203.0.113.9')
 })
 
 test('however often libp2p looks, a router is not asked more often than it should be', async () => {
-  const { actions, at } = await openRouters()
-  const router = new UpnpRouter(at('127.0.0.1', '/control'), createManualClock())
+  const { actions, control } = await openRouters()
+  const router = new UpnpRouter(control, { clock: createManualClock(), random: systemRandom })
   const asked = await Promise.allSettled(
     Array.from({ length: UPNP_ASKS.burst + 20 }, async () => await router.externalIp()),
   )

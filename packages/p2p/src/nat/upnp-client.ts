@@ -14,6 +14,7 @@ import {
   type Clock,
   createTokenBucket,
   type Logger,
+  type Random,
   type TokenBucket,
   withDeadline,
 } from '@mesh/core'
@@ -25,7 +26,7 @@ import {
   UPNP_DESCRIPTIONS,
   UPNP_SEARCHES,
 } from '../nat-limits.ts'
-import { controlIn } from './upnp-messages.ts'
+import { controlIn, type RouterControl } from './upnp-messages.ts'
 import { askRouter } from './upnp-request.ts'
 import { type MappingRouter, UpnpRouter } from './upnp-router.ts'
 import { type FoundRouter, type LocalNetwork, type SearchInit, UpnpSearch } from './upnp-search.ts'
@@ -37,6 +38,7 @@ export interface UpnpClient extends UPnPNAT {
 interface UpnpClientComponents {
   readonly clock: Clock
   readonly logger: Logger
+  readonly random: Random
   /** The local network as it is now. */
   readonly network: () => LocalNetwork
   /** Begins a search; by SSDP unless given. */
@@ -113,7 +115,7 @@ class RouterSearch implements UpnpClient {
       const control = await this.#describe(location, signal)
       const known = this.#routers.get(address)
       if (known === undefined && !this.#hasSeat(isDefault)) return
-      const router = known ?? new UpnpRouter(control, this.#components.clock)
+      const router = known ?? new UpnpRouter(control, this.#components)
       router.foundAgain(control)
       this.#routers.set(address, router)
       this.#log.debug('router found', { address })
@@ -147,7 +149,7 @@ class RouterSearch implements UpnpClient {
     return present.length < MAX_UPNP_ROUTERS - 1 && this.#routers.size < MAX_UPNP_ROUTERS_EVER
   }
 
-  async #describe(location: URL, signal: AbortSignal): Promise<URL> {
+  async #describe(location: URL, signal: AbortSignal): Promise<RouterControl> {
     const { clock } = this.#components
     const reason = () => new Error('the router does not answer')
     const { status, text } = await withDeadline({ clock, ms: UPNP_ANSWER_MS, reason, signal }, (timed) =>

@@ -7,11 +7,15 @@ import {
   decodePort,
   encodeAction,
   locationIn,
+  SEARCHES,
 } from './upnp-messages.ts'
 import { parseXml } from './upnp-xml.ts'
 
 const GATEWAY = 'urn:schemas-upnp-org:device:InternetGatewayDevice:2'
+const GATEWAY_1 = 'urn:schemas-upnp-org:device:InternetGatewayDevice:1'
 const WAN = 'urn:schemas-upnp-org:service:WANIPConnection:2'
+const WAN_1 = 'urn:schemas-upnp-org:service:WANIPConnection:1'
+const PPP_1 = 'urn:schemas-upnp-org:service:WANPPPConnection:1'
 const AT = '192.168.1.1'
 
 const answer = (location: string, st = GATEWAY) =>
@@ -22,9 +26,19 @@ const description = (inner: string) =>
   `<?xml version="1.0"?><root xmlns="urn:schemas-upnp-org:device-1-0"><device><serviceList>${inner}</serviceList></device></root>`
 const location = new URL(`http://${AT}:5000/rootDesc.xml`)
 
+test('routers of both versions are asked to answer within a second', () => {
+  const asked = SEARCHES.map((search) => Buffer.from(search).toString('latin1').split('\r\n'))
+  for (const lines of asked) expect(lines).toContain('MX: 1')
+  expect(asked.map((lines) => lines.find((line) => line.startsWith('ST: ')))).toEqual([
+    `ST: ${GATEWAY}`,
+    `ST: ${GATEWAY_1}`,
+  ])
+})
+
 test('an answer to a search names where the router that sent it has its description', () => {
   expect(String(locationIn(answer(`http://${AT}:5000/rootDesc.xml`), AT))).toBe(String(location))
   expect(String(locationIn(answer('HTTP://192.168.1.1/a'), AT))).toBe('http://192.168.1.1/a')
+  expect(String(locationIn(answer('http://192.168.1.1/a', GATEWAY_1), AT))).toBe('http://192.168.1.1/a')
 })
 
 test.each([
@@ -48,6 +62,8 @@ test.each([
   [`NOTIFY * HTTP/1.1\r\nNT: ${GATEWAY}\r\nLOCATION: http://${AT}/\r\n\r\n`, 'an announcement'],
   ['HTTP/1.1 200 OK\r\n\r\n', 'no header'],
   [`HTTP/1.1 200 OK\r\nST: ssdp:all\r\nLOCATION: http://${AT}/\r\n\r\n`, 'another kind of device'],
+  [`HTTP/1.1 200 OK\r\nST: ${GATEWAY_1}0\r\nLOCATION: http://${AT}/\r\n\r\n`, 'a version that is not known'],
+  [`HTTP/1.1 200 OK\r\nST: ${GATEWAY_1}\r\nLOCATION: http://192.168.1.9/\r\n\r\n`, 'another machine'],
   ['', 'nothing'],
   ['\r\n'.repeat(900), 'ends of lines'],
   [`HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(9_000)}`, 'too many headers'],
@@ -61,10 +77,35 @@ test('what is in no alphabet is no answer', () => {
 
 test('a description names where mappings are asked for, by its path or in full', () => {
   const others = service('/layer3', 'urn:schemas-upnp-org:service:Layer3Forwarding:1')
-  expect(String(controlIn(description(others + service('/ctl/IPConn')), location))).toBe(
+  expect(String(controlIn(description(others + service('/ctl/IPConn')), location)?.url)).toBe(
     `http://${AT}:5000/ctl/IPConn`,
   )
-  expect(String(controlIn(description(service(`http://${AT}:6000/c`)), location))).toBe(`http://${AT}:6000/c`)
+  expect(String(controlIn(description(service(`http://${AT}:6000/c`)), location)?.url)).toBe(
+    `http://${AT}:6000/c`,
+  )
+})
+
+test.each([
+  [[PPP_1, WAN_1, WAN], WAN],
+  [[PPP_1, WAN_1], WAN_1],
+  [[`${WAN}0`, 'WANIPConnection:1', PPP_1], PPP_1],
+])('of the services %j of a router the best one is asked', (types, best) => {
+  const services = types.map((type) => service(`/${type}`, type)).join('')
+  expect(controlIn(description(services), location)).toEqual({
+    url: new URL(`http://${AT}:5000/${best}`),
+    service: best,
+  })
+})
+
+test.each([
+  ['http://192.168.1.1:6000/a/', `http://${AT}:6000/a/c`],
+  ['http://192.168.1.9:6000/a/', `http://${AT}:5000/c`],
+  ['http://127.0.0.1/', `http://${AT}:5000/c`],
+  ['file:///', `http://${AT}:5000/c`],
+  ['', `http://${AT}:5000/c`],
+])('a path begins at the URL %j that a description names where that is at the router', (base, url) => {
+  const text = description(service('c', WAN_1)).replace('<device>', `<URLBase>${base}</URLBase><device>`)
+  expect(String(controlIn(text, location)?.url)).toBe(url)
 })
 
 test.each([
@@ -72,6 +113,13 @@ test.each([
   [description(service('//10.0.0.1/c')), 'another machine'],
   [description(service('javascript:1')), 'no URL of HTTP'],
   [description(service('')), 'nothing'],
+  [description(service('http://10.0.0.1/c', WAN_1)), 'another machine by a service of version 1'],
+  [description(service('http://10.0.0.1/c') + service('/c', WAN_1)), 'another machine by its best service'],
+  [
+    description(service('/c', 'urn:schemas-upnp-org:service:WANIPConnection:3')),
+    'a version that is not known',
+  ],
+  [description(service('/c', `${WAN_1}" SOAPACTION: "x`)), 'a service that is more than a name'],
   [description(''), 'no service'],
   [description(service('/c')).replace('<root', '<!DOCTYPE r [<!ENTITY a "b">]><root'), 'entities'],
   [description(service('/c')).slice(0, -20), 'half of it'],
@@ -141,9 +189,9 @@ test('of why a router refuses a number alone is kept', () => {
 })
 
 test('an action is written in the order of its values', () => {
-  const written = encodeAction('DeletePortMapping', { NewExternalPort: 1, NewProtocol: 'UDP' })
+  const written = encodeAction(WAN_1, 'DeletePortMapping', { NewExternalPort: 1, NewProtocol: 'UDP' })
   expect(written).toContain(
-    `<u:DeletePortMapping xmlns:u="${WAN}"><NewExternalPort>1</NewExternalPort><NewProtocol>UDP`,
+    `<u:DeletePortMapping xmlns:u="${WAN_1}"><NewExternalPort>1</NewExternalPort><NewProtocol>UDP`,
   )
   expect(parseXml(written)).toBeDefined()
 })

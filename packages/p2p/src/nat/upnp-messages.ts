@@ -1,27 +1,51 @@
 /**
  * Writes what is said to routers by UPnP and reads what they answer: SSDP (UPnP Device Architecture 1.1, section 1.3), the description of
- * an Internet gateway 2, and actions of its service WANIPConnection 2. Pure.
+ * an Internet gateway 1 or 2, and actions of its service for connections. Pure.
  */
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import { MAX_SSDP_BYTES, MAX_UPNP_URL_CHARS } from '../nat-limits.ts'
 import { isOutside } from './outside-address.ts'
 import { elementsOf, parseXml, textOf } from './upnp-xml.ts'
 
-const GATEWAY = 'urn:schemas-upnp-org:device:InternetGatewayDevice:2'
-export const WAN_CONNECTION = 'urn:schemas-upnp-org:service:WANIPConnection:2'
+/** A router of version 2 may answer to both, one of version 1 to its own alone. */
+const GATEWAYS: readonly string[] = [
+  'urn:schemas-upnp-org:device:InternetGatewayDevice:2',
+  'urn:schemas-upnp-org:device:InternetGatewayDevice:1',
+]
+/** The services that map ports, the best one first. */
+const WAN_CONNECTIONS = [
+  'urn:schemas-upnp-org:service:WANIPConnection:2',
+  'urn:schemas-upnp-org:service:WANIPConnection:1',
+  'urn:schemas-upnp-org:service:WANPPPConnection:1',
+] as const
+export type WanConnection = (typeof WAN_CONNECTIONS)[number]
+
+/** Where a router is asked for mappings, and as which service. */
+export interface RouterControl {
+  readonly url: URL
+  readonly service: WanConnection
+}
+
+/** True for a service that chooses another port where the one that is wished for is taken. */
+export function choosesPort(service: WanConnection): boolean {
+  return service === 'urn:schemas-upnp-org:service:WANIPConnection:2'
+}
+
 /** Where routers listen for searches, which the specification fixes. */
 export const SSDP_GROUP = { address: '239.255.255.250', port: 1_900 } as const
 
-/** The question who is a router; answers come within a second. */
-export const SEARCH: Uint8Array = Buffer.from(
-  [
-    'M-SEARCH * HTTP/1.1',
-    `HOST: ${SSDP_GROUP.address}:${SSDP_GROUP.port}`,
-    'MAN: "ssdp:discover"',
-    'MX: 1',
-    `ST: ${GATEWAY}`,
-    '\r\n',
-  ].join('\r\n'),
+/** The questions who is a router, one for each version; answers come within a second. */
+export const SEARCHES: readonly Uint8Array[] = GATEWAYS.map((gateway) =>
+  Buffer.from(
+    [
+      'M-SEARCH * HTTP/1.1',
+      `HOST: ${SSDP_GROUP.address}:${SSDP_GROUP.port}`,
+      'MAN: "ssdp:discover"',
+      'MX: 1',
+      `ST: ${gateway}`,
+      '\r\n',
+    ].join('\r\n'),
+  ),
 )
 
 /**
@@ -40,16 +64,26 @@ export function locationIn(bytes: Uint8Array, from: string): URL | undefined {
       return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
     }),
   )
-  return headers.get('st') === GATEWAY ? urlAt(headers.get('location') ?? '', from) : undefined
+  const isRouter = GATEWAYS.includes(headers.get('st') ?? '')
+  return isRouter ? urlAt(headers.get('location') ?? '', from) : undefined
 }
 
 /** Gives where the router's mappings are asked for; undefined where it has none, or names another machine. */
-export function controlIn(description: string, location: URL): URL | undefined {
+export function controlIn(description: string, location: URL): RouterControl | undefined {
   const root = parseXml(description)
   if (root === undefined) return undefined
-  const service = elementsOf(root, 'service').find((each) => textOf(each, 'serviceType') === WAN_CONNECTION)
-  const text = service && textOf(service, 'controlURL')
-  return text === undefined || text === '' ? undefined : urlAt(text, location.hostname, location)
+  const services = elementsOf(root, 'service').map((element) => ({
+    element,
+    type: textOf(element, 'serviceType'),
+  }))
+  const service = WAN_CONNECTIONS.find((known) => services.some(({ type }) => type === known))
+  const element = services.find(({ type }) => type === service)?.element
+  const text = element && textOf(element, 'controlURL')
+  if (service === undefined || text === undefined || text === '') return undefined
+  // of UPnP Device Architecture 1.0, and the location itself where it is empty
+  const base = urlAt(textOf(root, 'URLBase') ?? '', location.hostname, location) ?? location
+  const url = urlAt(text, location.hostname, base)
+  return url && { url, service }
 }
 
 /** Names lead wherever their owner likes, and redirections too: only this address is ever asked. */
@@ -61,13 +95,17 @@ function urlAt(text: string, address: string, base?: URL): URL | undefined {
 }
 
 /** @param values those of this node, in the order that the service has them; none needs to be escaped */
-export function encodeAction(action: string, values: Readonly<Record<string, string | number>>): string {
+export function encodeAction(
+  service: WanConnection,
+  action: string,
+  values: Readonly<Record<string, string | number>>,
+): string {
   const written = Object.entries(values).map(([name, value]) => `<${name}>${value}</${name}>`)
   return (
     '<?xml version="1.0"?>' +
     '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/" ' +
     's:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/"><s:Body>' +
-    `<u:${action} xmlns:u="${WAN_CONNECTION}">${written.join('')}</u:${action}></s:Body></s:Envelope>`
+    `<u:${action} xmlns:u="${service}">${written.join('')}</u:${action}></s:Body></s:Envelope>`
   )
 }
 

@@ -7,7 +7,7 @@ import { type Clock, createTokenBucket, type IpAddress, tryParseIp, type TokenBu
 import { isLoopbackIp } from '../addresses/address-rules.ts'
 import { MAX_SSDP_ANSWERS_PER_SECOND, MAX_UPNP_INTERFACES, UPNP_SEARCH_TTL } from '../nat-limits.ts'
 import { isOnLink } from './on-link.ts'
-import { locationIn, SEARCH, SSDP_GROUP } from './upnp-messages.ts'
+import { locationIn, SEARCHES, SSDP_GROUP } from './upnp-messages.ts'
 
 /** The interfaces of this machine as `os.networkInterfaces()` gives them, as far as they are looked at. */
 type LocalInterfaces = Readonly<
@@ -128,6 +128,7 @@ export class UpnpSearch {
 
   /** A firewall lets the answer in where the router itself was asked; what it answers to a group came unasked. */
   #askOn(socket: Socket): void {
-    for (const to of this.#sockets.get(socket) ?? []) socket.send(SEARCH, SSDP_GROUP.port, to)
+    for (const to of this.#sockets.get(socket) ?? [])
+      for (const search of SEARCHES) socket.send(search, SSDP_GROUP.port, to)
   }
 }
