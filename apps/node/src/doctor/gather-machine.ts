@@ -72,7 +72,7 @@ function exposedToken(settings: Settings): string | undefined {
   }
 }
 
-/** What a node may want to store at a time: a disk that is full often has room for a name, or for a small file. */
+/** The bytes that a node may want to store at a time: a disk that is full often has room for a name, or for a small file. */
 const ROOM_BYTES = 1024 * 1024
 
 /**

@@ -54,7 +54,7 @@ interface Reader {
 class CountedSeats implements ReaderSeats {
   readonly #byKind = new KeyedCounts<'socket' | 'tcp'>()
   readonly #byAddress = new KeyedCounts<string>()
-  /** In the order in which they came. */
+  /** The readers in the order in which they came. */
   readonly #readers = new Set<Reader>()
   readonly #limits: SeatLimits
 
@@ -72,7 +72,7 @@ class CountedSeats implements ReaderSeats {
     return () => this.#leave(reader)
   }
 
-  /** Idempotent. */
+  /** Gives a place back; it does nothing the second time. */
   #leave(reader: Reader): void {
     if (!this.#readers.delete(reader)) return
     this.#byKind.remove(reader.kind)

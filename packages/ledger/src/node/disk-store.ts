@@ -32,7 +32,7 @@ const PAGE_BYTES = 4096
 const DEFAULT_MAX_FILE_BYTES = 2 * MAX_LEDGER_BYTES
 /** Pages that are copied before other work has its turn: a write waits for no more than these. */
 const COPIED_PAGES_AT_ONCE = 64
-/** What follows the name of the file whose bytes tell whether there is room. */
+/** The suffix of the name of the file whose bytes tell whether there is room. */
 const ROOM_SUFFIX = '.room'
 /** The log is cut back to this when it is written over. */
 const MAX_LOG_BYTES = 8 * 1024 * 1024

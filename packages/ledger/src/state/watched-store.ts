@@ -32,7 +32,7 @@ export class WatchedStore implements Store {
   /** Head and fingerprint of the last batch that it took; undefined in a fresh store. */
   #stored: Pick<StoreBatch, 'head' | 'fingerprint'> | undefined
   #failure: StoreFailure | undefined
-  /** What there has to be room for before the store counts as well again, in bytes. */
+  /** The room in bytes that there has to be before the store counts as well again. */
   #neededBytes = 0
   #isTold = false
   #loggedAtMs = Number.NEGATIVE_INFINITY
