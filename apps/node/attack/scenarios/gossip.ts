@@ -30,6 +30,39 @@ function createBomb(): Uint8Array {
   )
 }
 
+/** Blocks that inflate to about 60 MiB, each with something else in it that an entry has to be read or skipped for. */
+const INFLATED_BLOCKS = {
+  objects() {
+    const field = `[${'{},'.repeat(21_000)}0]`
+    const entry = `"k":{${Array.from({ length: 15 }, (_, at) => `"${at}":${field}`).join(',')}}`
+    return gzippedNotes(Array.from({ length: 62 }, () => entry).join(','))
+  },
+  key: () => gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(MB)}"k":{}`),
+  /** The checksum is wrong, which shows when all is inflated. */
+  checksum() {
+    const gzip = gzippedNotes(' '.repeat(60 * MB))
+    gzip.fill(0, gzip.length - 8, gzip.length - 4)
+    return gzip
+  },
+} as const
+
+function gzippedNotes(entries: string): Uint8Array {
+  return gzipSync(`{"Index":0,"Timestamp":"","Storage":{"notes":{${entries}}},"Hash":"","PrevHash":""}`)
+}
+
+/** Says one block under fresh authors from three connections, which come again under fresh keys. */
+async function sayInflated(attack: Attack, block: Uint8Array): Promise<void> {
+  await together(3, () =>
+    overAndOver(attack, async () => {
+      const voice = await openVoice(attack)
+      for (let at = 0; at < 4 && (await voice.say(block)); at++) {
+        attack.tally.count(MESSAGES)
+        await pause(200, attack.signal)
+      }
+    }),
+  )
+}
+
 const PACKED = 300
 
 /** Sends frames full of heartbeats of members that nobody has heard of, until the stream ends. */
@@ -121,6 +154,33 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
         }
       })
     },
+  },
+  {
+    name: 'inflated-objects',
+    who: 'member',
+    does: 'messages of 66 KiB with 56 MiB of objects in fields of entries that nobody knows, under fresh authors and peers from 3 connections',
+    boundedBy: '--gossip-max-memory, MAX_JSON_FIELDS',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    run: (attack) => sayInflated(attack, INFLATED_BLOCKS.objects()),
+  },
+  {
+    name: 'inflated-key',
+    who: 'member',
+    does: 'messages of 160 KiB with 56 MiB of entries of one key, under fresh authors and peers from 3 connections',
+    boundedBy: '--gossip-max-memory, MAX_BLOCK_ENTRIES',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    run: (attack) => sayInflated(attack, INFLATED_BLOCKS.key()),
+  },
+  {
+    name: 'inflated-checksum',
+    who: 'member',
+    does: 'messages of 60 KiB that inflate to 60 MiB and have a wrong checksum, under fresh authors and peers from 3 connections',
+    boundedBy: '--gossip-max-memory',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    run: (attack) => sayInflated(attack, INFLATED_BLOCKS.checksum()),
   },
   {
     name: 'incompressible-gossip',

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { P2pEvent } from '@mesh/p2p'
 import { createCompression } from '@mesh/replication'
 import { createManualClock } from '@mesh/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createEnds } from './ends.ts'
 import { findProblems, type HealthView } from './health.ts'
 import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
@@ -27,6 +27,15 @@ describe('compression', () => {
       return json?.length
     }
     expect([await inflated(1_000), await inflated(5_000_000)]).toEqual([1_000, 0])
+  })
+  test('what was inflated is freed at once where the checksum turns out to be wrong', async () => {
+    const size = 32 * 1024 * 1024
+    const gzip = gzipSync(Buffer.alloc(size, 'x'))
+    gzip.fill(0, gzip.length - 8, gzip.length - 4)
+    const transfer = vi.spyOn(ArrayBuffer.prototype, 'transfer')
+    onTestFinished(() => transfer.mockRestore())
+    expect(await zlibCompression.gunzip(gzip, size)).toBeUndefined()
+    expect(transfer.mock.contexts.map((buffer) => (buffer as ArrayBuffer).detached)).toEqual([true])
   })
   test.each([Buffer.from('no gzip'), gzipSync(randomBytes(100)).subarray(0, 50), gzipSync('')])(
     'bytes that are no gzip are refused',
