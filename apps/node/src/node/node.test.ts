@@ -28,6 +28,11 @@ describe('compression', () => {
     }
     expect([await inflated(1_000), await inflated(5_000_000)]).toEqual([1_000, 0])
   })
+  test('what inflates to much more than it says is refused, while a thread may still inflate it', async () => {
+    const gzip = gzipSync(Buffer.alloc(32 * 1024 * 1024))
+    for (let round = 0; round < 8; round++)
+      expect(await zlibCompression.gunzip(gzip, 8 * 1024 * 1024)).toBeUndefined()
+  })
   test('what was inflated is freed at once where the checksum turns out to be wrong', async () => {
     const size = 32 * 1024 * 1024
     const gzip = gzipSync(Buffer.alloc(size, 'x'))

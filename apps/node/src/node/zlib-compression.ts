@@ -20,7 +20,7 @@ export const zlibCompression: Compression = {
     try {
       const isSmall = bytes.length <= MAX_INLINE_BYTES && maxBytes <= MAX_INLINE_INFLATED_BYTES
       const inflated = isSmall ? gunzipHere(bytes, maxBytes) : await gunzipElsewhere(bytes, maxBytes)
-      return inflated.length === 0 ? undefined : inflated
+      return inflated?.length === 0 ? undefined : inflated
     } catch {
       return undefined
     }
@@ -39,23 +39,20 @@ function gunzipHere(bytes: Uint8Array, maxBytes: number): Uint8Array {
  * Inflates on another thread. What a gzip inflated to before it failed is freed at once, too: a wrong checksum shows when
  * all is inflated, and several such would stand beside each other until they are collected.
  */
-async function gunzipElsewhere(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+async function gunzipElsewhere(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
   const engine: Engine = createGunzip({ chunkSize: chunkSizeOf(maxBytes) })
   let inflated: Uint8Array = new Uint8Array(0)
   try {
     engine.end(bytes)
     for await (const part of engine as AsyncIterable<Buffer>) {
-      if (inflated.length > 0 || part.length > maxBytes) {
-        release(part)
-        throw new RangeError('inflates beyond its bound')
-      }
+      // on its thread the engine writes on, so that its memory has to stay
+      if (inflated.length > 0 || part.length > maxBytes) return undefined
       inflated = part
     }
     return inflated
   } catch (error) {
-    release(inflated)
-    // an engine that did not fail itself may still write there, on its thread
-    if (engine.errored !== null && engine._outBuffer !== undefined) release(engine._outBuffer)
+    // only the engine throws here, when it has ended
+    if (engine._outBuffer !== undefined) release(engine._outBuffer)
     throw error
   }
 }
