@@ -134,6 +134,23 @@ table inet other {
   expect(problemsOf({ ruleset: legacy })[0]).toContain('exit.foreign_marks')
 })
 
+test("a firewall that drops what leaves is named, unless it lets a mark pass; this node's own guard is none", () => {
+  const rulesetOf = (policy: string, rule: string) => `table inet killswitch {
+	chain leaving {
+		type filter hook output priority filter; policy ${policy};
+		oifname "lo" accept
+		${rule}
+	}
+}`
+  const named = /exit\.outgoing_firewall .*\(chain leaving\).*meta mark 0x6d657368 accept/
+  expect(problemsOf({ ruleset: rulesetOf('drop', 'oifname "wg0" accept') })[0]).toMatch(named)
+  expect(problemsOf({ ruleset: rulesetOf('accept', 'counter packets 3 bytes 180 drop') })[0]).toMatch(named)
+  expect(problemsOf({ ruleset: rulesetOf('drop', 'meta mark 0x6d657368 accept') })).toEqual([])
+  expect(problemsOf({ ruleset: rulesetOf('accept', 'tcp dport 25 reject') })).toEqual([])
+  const guard = guardTable({ mark: 7, interface: 'mesh0', networks: [], answered: [], begun: [] })
+  expect(problemsOf({ ruleset: guard.split('\n').slice(2).join('\n') })).toEqual([])
+})
+
 test('a firewall that filters by the way back is named as rp_filter is', () => {
   const rulesetOf = (rule: string) => `table inet firewalld {
 	chain filter_PREROUTING {

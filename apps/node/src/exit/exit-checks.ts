@@ -3,7 +3,7 @@ import type { VpnProblem } from '@mesh/vpn'
 import { answeredPast, foreignRules } from './foreign-rules.ts'
 import type { InboundConnection } from './inbound-connections.ts'
 import { FIRST_PREFERENCE } from './limits.ts'
-import { markingChains, strictFilterChains } from './nft-ruleset.ts'
+import { markingChains, outgoingDroppingChains, strictFilterChains } from './nft-ruleset.ts'
 
 /** How this machine is set up. */
 export interface HostFacts {
@@ -40,6 +40,7 @@ export function findRoutingProblems(facts: HostFacts): readonly VpnProblem[] {
     ...strictFirewall(facts),
     ...otherRules(facts),
     ...otherMarks(facts),
+    ...outgoingFirewall(facts),
     ...inbound(facts),
     ...resolved(facts),
   ]
@@ -99,6 +100,20 @@ function otherMarks({ ruleset }: HostFacts): VpnProblem[] {
       severity: 'warning',
       title: `A firewall marks packets that leave this machine (chain ${names.slice(0, 3).join(', ')})`,
       hint: 'If this node reaches no peers, let it keep its own mark: `meta mark 0x6d657368 accept` at the top of that chain (or the number of --fwmark).',
+    },
+  ]
+}
+
+/** It drops the packets to peers, too, where it does not know them: then the exit is gone, and looks as if it were at fault. */
+function outgoingFirewall({ ruleset }: HostFacts): VpnProblem[] {
+  const names = outgoingDroppingChains(ruleset)
+  if (names.length === 0) return []
+  return [
+    {
+      code: 'exit.outgoing_firewall',
+      severity: 'warning',
+      title: `A firewall, or another VPN, drops what it does not know of what this machine sends (chain ${names.slice(0, 3).join(', ')})`,
+      hint: 'If this node reaches no peers, or not its exit, let its packets pass: `meta mark 0x6d657368 accept` at the top of that chain (or the number of --fwmark); or use one VPN at a time.',
     },
   ]
 }

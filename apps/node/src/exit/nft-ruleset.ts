@@ -39,6 +39,20 @@ export function droppingChains(ruleset: string, interfaceName: string): readonly
     .map(({ name }) => name)
 }
 
+/**
+ * The chains that drop or reject what they do not know of what this machine sends, unless their table lets a mark pass: another
+ * VPN's that lets nothing past itself, or a firewall's.
+ */
+export function outgoingDroppingChains(ruleset: string): readonly string[] {
+  const chains = parseChains(ruleset)
+  return chains
+    .filter((chain) => hookOf(chain) === 'output' && endsInDrop(chain))
+    .filter(({ table }) => !chains.some((each) => each.table === table && each.lines.some(letsMarkPass)))
+    .map(({ name }) => name)
+}
+
+const letsMarkPass = (line: string): boolean => /\bmark\b.*\b(accept|ACCEPT)\b/.test(line)
+
 function chainsOf(ruleset: string, hook: string, does: RegExp): readonly string[] {
   const chains = parseChains(ruleset)
   const found = chains
