@@ -28,7 +28,7 @@ export const zlibCompression: Compression = {
   release,
 }
 
-/** In one piece: several would be joined, and take twice the memory for a while. */
+/** The length of a piece, in bytes: all of it at once, as several would be joined, and take twice the memory for a while. */
 const chunkSizeOf = (maxBytes: number) => Math.max(LEAST_CHUNK_BYTES, maxBytes + 1)
 
 function gunzipHere(bytes: Uint8Array, maxBytes: number): Uint8Array {
