@@ -25,6 +25,14 @@ import {
   encodePcpMap,
 } from '../../../../packages/p2p/src/nat/port-control-message.ts'
 import { answerStun } from '../../../../packages/p2p/src/nat/stun-message.ts'
+import {
+  controlIn,
+  decodeAddress,
+  decodeFault,
+  decodePort,
+  locationIn,
+} from '../../../../packages/p2p/src/nat/upnp-messages.ts'
+import { parseXml } from '../../../../packages/p2p/src/nat/upnp-xml.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const key = new Uint8Array(32).fill(7)
@@ -53,6 +61,22 @@ const CLIENT_HELLO = Buffer.concat([
   Buffer.alloc(32, 'a'),
   new Uint8Array(8),
 ])
+
+const ROUTER = '192.168.1.1'
+const ROUTER_AT = new URL(`http://${ROUTER}:5000/d.xml`)
+const WAN = 'urn:schemas-upnp-org:service:WANIPConnection'
+const soap = (inner: string) =>
+  `<?xml version="1.0"?><s:Envelope xmlns:s="s"><s:Body><u:R xmlns:u="u">${inner}</u:R></s:Body></s:Envelope>`
+
+/** What a router answers is read, or refused in words of this node. */
+function readOfRouter<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('the router ')) return undefined
+    throw error
+  }
+}
 
 export const NETWORK_DECODERS: readonly Decoder[] = [
   {
@@ -106,6 +130,29 @@ export const NETWORK_DECODERS: readonly Decoder[] = [
       answered(encodeNatPmpMap(MAPPING)),
     ],
     decode: (bytes) => decodePortControl(bytes, PCP_NONCE),
+  },
+  {
+    name: 'upnp-search',
+    form: 'text',
+    seeds: textSeeds(
+      `HTTP/1.1 200 OK\r\nST: urn:schemas-upnp-org:device:InternetGatewayDevice:2\r\nLOCATION: ${ROUTER_AT}\r\n\r\n`,
+    ),
+    decode: (bytes) => locationIn(bytes, ROUTER),
+  },
+  {
+    name: 'upnp-answer',
+    form: 'text',
+    seeds: textSeeds(
+      `<root><device><serviceList><service><serviceType>${WAN}:1</serviceType><controlURL>/c</controlURL></service></serviceList></device></root>`,
+      soap('<NewReservedPort>4700</NewReservedPort>'),
+      soap('<NewExternalIPAddress>203.0.113.9</NewExternalIPAddress>'),
+      soap('<UPnPError><errorCode>718</errorCode></UPnPError>'),
+    ),
+    decode(bytes) {
+      const text = textOf(bytes)
+      const read = [parseXml(text), controlIn(text, ROUTER_AT), decodeFault(text)]
+      return [...read, readOfRouter(() => decodePort(text)), readOfRouter(() => decodeAddress(text))]
+    },
   },
   {
     name: 'default-router',
