@@ -30,9 +30,14 @@ export async function start({ root, args }) {
     stdio: ['inherit', 'pipe', 'inherit'],
     env: { ...process.env, MESH_CHECKOUT: root, MESH_COMMAND: fromHere(join(root, 'mesh')) },
   })
+  let isHelpTold = false
   createInterface({ input: child.stdout }).on('line', (line) => {
     console.log(line)
-    if (line.includes('http://') && process.stdout.isTTY) console.log(joinHelp({ root, network }))
+    if (isHelpTold || !line.includes('http://')) return
+    isHelpTold = true
+    // a program that reads the node's lines gets nothing else between them
+    const tell = process.stdout.isTTY ? console.log : console.error
+    tell(joinHelp({ root, network }))
   })
   // a terminal sends Ctrl-C to the node as well; other signals come to this process alone
   process.on('SIGINT', () => {})

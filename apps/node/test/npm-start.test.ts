@@ -1,4 +1,4 @@
-/** What `npm start` leaves behind: nothing. */
+/** What `npm start` says without a terminal, and what it leaves behind: nothing. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,11 +18,12 @@ test.skipIf(process.platform === 'win32' || !existsSync(join(ROOT, 'apps/node/di
     // with a second command the shell stays, and does not become the first
     const shell = spawn('sh', ['-c', '"$0" --input-type=module -e "$1"; true', process.execPath, script], {
       env: { PATH: process.env['PATH'], HOME: mesh.folder, MESHTOKEN: makeToken() },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
     try {
-      let said = ''
+      let [said, told] = ['', '']
       shell.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+      shell.stderr.setEncoding('utf8').on('data', (text: string) => (told += text))
       const url = await eventually(
         () => {
           const [, found] = /"api and web page","url":"([^"]*)"/.exec(said) ?? []
@@ -32,6 +33,9 @@ test.skipIf(process.platform === 'win32' || !existsSync(join(ROOT, 'apps/node/di
         { withinMs: 20_000 },
       )
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      // beside the node's lines, which a program may read
+      await eventually(() => expect(told.match(/^Join from this machine/gm)).toHaveLength(1))
+      expect(said).not.toContain('Join from')
       shell.kill('SIGTERM')
       await eventually(() => expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed'), {
         withinMs: 20_000,
