@@ -212,7 +212,7 @@ function rounded({ cpuS, packets, bytes, datagrams, dials, failedDials }: Counte
 }
 
 /**
- * Options of Node for a few of the machines, such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`; all end in order then, so that
+ * Options of Node for a few of the machines, such as `--cpu-prof --cpu-prof-dir=profiles`; all end in order then, so that
  * what these options bring is written.
  */
 const nodeOptions = process.env['MESH_FLEET_NODE_OPTIONS']
