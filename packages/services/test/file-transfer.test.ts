@@ -71,7 +71,7 @@ async function transfer(options: TransferOptions = {}) {
     name,
     entries: new Uint8Array(0),
     destination,
-    locks: options.locks ?? createDestinationLocks({ processId: process.pid }),
+    locks: options.locks ?? createDestinationLocks(PROCESSES),
     lists: createListRoom(),
     signal,
     onShare: () => {},
@@ -92,6 +92,9 @@ async function transfer(options: TransferOptions = {}) {
 const { signal } = new AbortController()
 /** The user that may read only what everybody may. */
 const NOBODY = 65_534
+/** The name of another process, which runs. */
+const RUNNING = '6 1'
+const PROCESSES = { self: '7 1', isRunning: (name: string) => name === RUNNING }
 const hashOf = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex')
 const SIZE = 5 * FILE_BLOCK_BYTES + 1_234
 
@@ -207,19 +210,21 @@ describe('a file', () => {
   it('is received by one process at a time in one place, and by whoever comes after one that is gone', async () => {
     await transfer({ onSent: cutAfter(1) })
     const lock = join(folder, 'copy.mesh-part/lock')
-    writeFileSync(lock, String(process.ppid))
+    writeFileSync(lock, RUNNING)
     expect((await transfer()).error?.code).toBe('files.locked')
-    // its number, which another process has since
-    writeFileSync(lock, `${process.ppid} 1`)
+    writeFileSync(lock, '')
+    expect((await transfer({ onSent: cutAfter(1) })).error?.code).toBe('files.broken_off')
+    // the process that wrote it last is gone, whoever has its number since
+    writeFileSync(lock, '6 0')
     expect((await transfer({ onSent: cutAfter(2) })).error?.code).toBe('files.broken_off')
-    writeFileSync(lock, '999999999')
+    writeFileSync(lock, PROCESSES.self)
     expect((await transfer()).error).toBeUndefined()
   })
 
   it('is received once at a time by one process, whichever way leads to the place', async () => {
     mkdirSync(join(folder, 'inbox', 'copy.mesh-part'), { recursive: true })
     symlinkSync(join(folder, 'inbox'), join(folder, 'link'))
-    const locks = createDestinationLocks({ processId: process.pid })
+    const locks = createDestinationLocks(PROCESSES)
     const destination = join(folder, 'link', 'copy')
     const release = await locks.take(join(folder, 'inbox', 'copy.mesh-part', 'lock'))
     expect((await transfer({ destination, locks })).error?.code).toBe('files.locked')

@@ -31,6 +31,7 @@ import { parseFile, parseListen, parseOffer, parseRange } from '../settings/serv
 import { valuesOf } from '../settings/vpn-values.ts'
 import { absoluteAddress } from '../settings/absolute-address.ts'
 import { openKeptOffers } from '../state/kept-offers.ts'
+import { processLines } from '../state/process-record.ts'
 import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
@@ -76,7 +77,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
   const downloads = createDownloads({
-    processId: process.pid,
+    processes: processLines(),
     fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
   })
   ends.add(() => downloads.stop())

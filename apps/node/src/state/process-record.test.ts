@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { eventually } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { isRunning, thisProcess } from './process-record.ts'
+import { isRunning, processLines, thisProcess } from './process-record.ts'
 
 test('a process is running while it runs, and this one is no other', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
@@ -22,6 +22,12 @@ test.skipIf(!existsSync('/proc/self/stat'))(
     expect(began).toMatch(/^\d+$/)
     expect(isRunning({ pid: process.ppid })).toBe(true)
     expect(isRunning({ pid: process.ppid, began: '1' })).toBe(false)
+    const { self, isRunning: isLineOfRunning } = processLines()
+    expect(self).toBe(`${process.pid} ${began}`)
+    expect([`${process.ppid}`, `${process.ppid} 1`, self, '', '-1', 'x 1'].map(isLineOfRunning)).toEqual([
+      true,
+      ...Array(5).fill(false),
+    ])
   },
 )
 

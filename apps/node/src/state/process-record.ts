@@ -32,6 +32,18 @@ export function isRunning({ pid, began }: ProcessRecord): boolean {
   }
 }
 
+/** The same processes as lines: the number, and behind a space when it began, where the system tells it. */
+export function processLines(): { readonly self: string; isRunning(line: string): boolean } {
+  const { pid, began } = thisProcess()
+  return { self: began === undefined ? `${pid}` : `${pid} ${began}`, isRunning: isLineOfRunning }
+}
+
+function isLineOfRunning(line: string): boolean {
+  const [pid, began] = line.split(' ')
+  const record = z.object(processFields).safeParse({ pid: Number(pid), began })
+  return record.success && isRunning(record.data)
+}
+
 /** The states of a process that has ended, as proc(5) has them: zombie and dead. */
 const ENDED: ReadonlySet<string> = new Set(['Z', 'X', 'x'])
 

@@ -26,7 +26,7 @@ function createFetches() {
       asked.push({ ...init, end, fail })
       init.signal.addEventListener('abort', () => fail(init.signal.reason as Error))
     })
-  return { asked, downloads: createDownloads({ processId: 7, fetch }) }
+  return { asked, downloads: createDownloads({ processes: { self: '7', isRunning: () => false }, fetch }) }
 }
 
 const statesOf = ({ downloads }: ReturnType<typeof createFetches>) =>

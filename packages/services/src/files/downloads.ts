@@ -1,7 +1,7 @@
 /** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
 import { toError } from '@mesh/core'
 import { checkServiceName } from '../services/service-name.ts'
-import { createDestinationLocks, type DestinationLocks } from './destination-lock.ts'
+import { createDestinationLocks, type DestinationLocks, type HolderProcesses } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { createListRoom } from './list-room.ts'
 import { MAX_DOWNLOADS } from './limits.ts'
@@ -45,8 +45,8 @@ export interface Downloads {
 export type DownloadInit = Omit<ReceiveFileInit, 'locks' | 'lists'>
 
 interface DownloadsInit {
-  /** Number of this process, for the locks of destinations. */
-  readonly processId: number
+  /** The processes that may receive to the same places. */
+  readonly processes: HolderProcesses
   /** Fetches a share once: breaks are gone on with, and an error ends it. */
   readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
 }
@@ -69,9 +69,9 @@ class NodeDownloads implements Downloads {
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()
 
-  constructor({ processId, fetch }: DownloadsInit) {
+  constructor({ processes, fetch }: DownloadsInit) {
     this.#fetch = fetch
-    this.#locks = createDestinationLocks({ processId })
+    this.#locks = createDestinationLocks(processes)
   }
 
   list(): readonly Download[] {
