@@ -9,6 +9,8 @@ export const SEAL_NONCE_BYTES = 12
 export const SEAL_TAG_BYTES = 16
 /** How long a sealed text is whose bytes are freed when it was opened, in bytes. */
 const LEAST_FREED_BYTES = 64 * 1024
+/** How much of a long text is read before other work has its turn, in bytes of what it stands for. */
+const PIECE_BYTES = 512 * 1024
 const SHORTEST_HEX = (SEAL_NONCE_BYTES + SEAL_TAG_BYTES) * 2
 
 /** The length in characters of a sealed message with so many bytes: sealing adds nonce and tag, and hex doubles all. */
@@ -27,6 +29,13 @@ export interface Sealer {
    * @param sealedHex the text, or its bytes: of the longest messages no text is made
    */
   unseal(sealedHex: string | Uint8Array, nowMs: number): Unsealed | undefined
+  /**
+   * The same for the bytes of a long text, which holds up nothing else: it is read in pieces, and decrypted on another
+   * thread where the runtime has Web Crypto.
+   *
+   * @param pause resolves when other work has had its turn
+   */
+  unsealLong(sealedHex: Uint8Array, nowMs: number, pause: () => Promise<void>): Promise<Unsealed | undefined>
 }
 
 /** A message that was opened. */
@@ -38,6 +47,10 @@ export interface Unsealed {
 
 /** Creates the sealer of one network. */
 export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Sealer {
+  const windowsAround = (nowMs: number) => {
+    const current = secrets.windowAt(nowMs)
+    return [current, current - 1, current + 1]
+  }
   return {
     seal(plaintext, window, nonce) {
       const sealed = cipher.seal(secrets.ofWindow(window).sealKey, nonce, plaintext)
@@ -46,20 +59,56 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
     unseal(sealedHex, nowMs) {
       const bytes = decodeHex(typeof sealedHex === 'string' ? encoder.encode(sealedHex) : sealedHex)
       if (bytes === undefined) return undefined
-      const nonce = bytes.subarray(0, SEAL_NONCE_BYTES)
-      const sealed = bytes.subarray(SEAL_NONCE_BYTES)
-      const current = secrets.windowAt(nowMs)
       try {
-        for (const window of [current, current - 1, current + 1]) {
-          const plaintext = cipher.open(secrets.ofWindow(window).sealKey, nonce, sealed)
+        for (const window of windowsAround(nowMs)) {
+          const plaintext = cipher.open(secrets.ofWindow(window).sealKey, nonceOf(bytes), sealedOf(bytes))
           if (plaintext !== undefined) return { plaintext, window }
         }
         return undefined
       } finally {
-        // of a long message 7 MB, which would wait to be collected
-        if (bytes.length > LEAST_FREED_BYTES) bytes.buffer.transfer(0)
+        free(bytes)
       }
     },
+    async unsealLong(sealedHex, nowMs, pause) {
+      const bytes = await decodeLongHex(sealedHex, pause)
+      if (bytes === undefined) return undefined
+      try {
+        for (const window of windowsAround(nowMs)) {
+          const { sealKey } = secrets.ofWindow(window)
+          const plaintext = await openElsewhere(cipher, sealKey, nonceOf(bytes), sealedOf(bytes))
+          if (plaintext !== undefined) return { plaintext, window }
+        }
+        return undefined
+      } finally {
+        free(bytes)
+      }
+    },
+  }
+}
+
+const nonceOf = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(0, SEAL_NONCE_BYTES)
+const sealedOf = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(SEAL_NONCE_BYTES)
+
+/** Of a long message 7 MB would wait to be collected. */
+function free(bytes: Uint8Array<ArrayBuffer>): void {
+  if (bytes.length > LEAST_FREED_BYTES) bytes.buffer.transfer(0)
+}
+
+/** Decrypts by Web Crypto, which uses another thread, else by the cipher: a page that came over HTTP has none. */
+async function openElsewhere(
+  cipher: SealCipher,
+  sealKey: Uint8Array,
+  iv: Uint8Array<ArrayBuffer>,
+  sealed: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array | undefined> {
+  const subtle: SubtleCrypto | undefined = globalThis.crypto?.subtle
+  if (subtle === undefined) return cipher.open(sealKey, iv, sealed)
+  const key = await subtle.importKey('raw', new Uint8Array(sealKey), 'AES-GCM', false, ['decrypt'])
+  try {
+    return new Uint8Array(await subtle.decrypt({ name: 'AES-GCM', iv }, key, sealed))
+  } catch {
+    // another key, or changed bytes
+    return undefined
   }
 }
 
@@ -74,14 +123,36 @@ for (let value = 0; value < 16; value++) {
 }
 
 function decodeHex(hex: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
-  if (hex.length < SHORTEST_HEX || hex.length % 2 !== 0) return undefined
-  const bytes = new Uint8Array(hex.length / 2)
+  const bytes = bytesFor(hex)
+  return bytes !== undefined && readDigits(hex, bytes, 0, bytes.length) ? bytes : undefined
+}
+
+async function decodeLongHex(
+  hex: Uint8Array,
+  pause: () => Promise<void>,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const bytes = bytesFor(hex)
+  if (bytes === undefined) return undefined
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    if (!readDigits(hex, bytes, at, Math.min(at + PIECE_BYTES, bytes.length))) return undefined
+    await pause()
+  }
+  return bytes
+}
+
+/** Undefined for what is too short, or no whole number of bytes. */
+function bytesFor(hex: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  return hex.length < SHORTEST_HEX || hex.length % 2 !== 0 ? undefined : new Uint8Array(hex.length / 2)
+}
+
+/** Reads the digits of some of the bytes; false for what is none. */
+function readDigits(hex: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   let all = 0
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = from; at < to; at++) {
     const high = DIGITS[hex[2 * at] as number] as number
     const low = DIGITS[hex[2 * at + 1] as number] as number
     all |= high | low
     bytes[at] = (high << 4) | low
   }
-  return all > 0x0f ? undefined : bytes
+  return all <= 0x0f
 }

@@ -23,7 +23,14 @@ async function createValidator() {
       tell: () => told.push(1) > 0,
     },
     {
-      sealer: { seal: () => '', unseal: () => ({ plaintext, window: 0 }) },
+      sealer: {
+        seal: () => '',
+        unseal: () => ({ plaintext, window: 0 }),
+        async unsealLong(_hex, _nowMs, pause) {
+          await pause()
+          return { plaintext, window: 0 }
+        },
+      },
       clock,
       refusals: createRefusals({ clock, emit: () => {} }),
       membership: { mayUse: () => true },
@@ -49,7 +56,7 @@ test('a short message is judged at once', async () => {
   expect(told).toHaveLength(1)
 })
 
-test('a long one is judged in the next turn of the event loop', async () => {
+test('a long one is judged in later turns of the event loop', async () => {
   const { validator, clock, told, copied, peerId, messageOf } = await createValidator()
   const message = messageOf(LONG_MESSAGE_BYTES)
   const verdict = validator.judge(peerId, message)

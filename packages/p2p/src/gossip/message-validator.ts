@@ -4,8 +4,8 @@
  */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
-import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
-import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer } from '@mesh/network'
+import { BoundedMap, type Clock, delay, type PeerId, tryParsePeerId } from '@mesh/core'
+import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer, type Unsealed } from '@mesh/network'
 import { LONG_MESSAGE_BYTES, MAX_REMEMBERED_ENVELOPES } from '../gossip-limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
@@ -31,6 +31,16 @@ interface MessageValidatorComponents {
   readonly onReceived: (bytes: number) => void
 }
 
+/** A sealed text and who says it. */
+interface SealedText {
+  readonly author: PeerId
+  /** Its hexadecimal digits. */
+  readonly hex: Uint8Array
+  /** Nonce and tag. */
+  readonly id: string
+  readonly nonce: string
+}
+
 export class MessageValidator {
   readonly #init: MessageValidatorInit
   readonly #components: MessageValidatorComponents
@@ -46,45 +56,69 @@ export class MessageValidator {
 
   /**
    * Opens a message that a peer passed on and tells it; what does not open is counted against that peer. A long message
-   * waits for the next turn of the event loop: its signature was checked in this one, which takes as long.
+   * gives way to other work between the steps of it.
    */
   judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult | Promise<TopicValidatorResult> {
-    if (message.data.length < LONG_MESSAGE_BYTES) return this.#judge(hop, message)
-    return new Promise((resolve) => {
-      this.#components.clock.after(0, () => {
-        resolve(this.#judge(hop, message))
-        // the text that was sealed in it is half as long, and what it opened to
-        this.#components.onReceived(message.data.length)
-      })
-    })
+    const from = hop.toString()
+    if (message.data.length >= LONG_MESSAGE_BYTES) return this.#judgeLong(from, message)
+    const sealed = this.#sealedIn(message)
+    if (typeof sealed === 'string') return this.#refuse(sealed, from)
+    const { sealer, clock } = this.#components
+    return this.#take(from, sealed, sealer.unseal(sealed.hex, clock.now()))
   }
 
-  #judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
-    const { sealer, clock, refusals } = this.#components
-    const { self, maxMessageBytes, tell } = this.#init
-    const refuse = (code: RefusalCode) => {
-      refusals.refuse(code, { peer: hop.toString() })
-      return TopicValidatorResult.Ignore
-    }
+  async #judgeLong(from: string, message: Message): Promise<TopicValidatorResult> {
+    const { sealer, clock, onReceived } = this.#components
+    const { length } = message.data
+    const pause = () => delay(clock, 0)
+    await pause()
+    const sealed = this.#sealedIn(message)
+    if (typeof sealed === 'string') return this.#refuse(sealed, from)
+    await pause()
+    const unsealed = await sealer.unsealLong(sealed.hex, clock.now(), pause)
+    const result = this.#take(from, sealed, unsealed)
+    // the text that was sealed in it is half as long, and what it opened to
+    onReceived(length)
+    return result
+  }
+
+  /** Gives the sealed text of a message, or why it is refused. */
+  #sealedIn(message: Message): SealedText | RefusalCode {
     const author = message.type === 'signed' ? tryParsePeerId(message.from.toString()) : undefined
-    if (author === undefined) return refuse('topic.bad_author')
-    if (!this.#components.membership.mayUse(author)) return refuse('topic.not_admitted')
-    if (message.data.length > maxMessageBytes) return refuse('topic.too_long')
-    const sealed = decodeEnvelope(message.data)
-    if (sealed === undefined) return refuse('topic.bad_envelope')
-    const id = sealedId(sealed)
+    if (author === undefined) return 'topic.bad_author'
+    if (!this.#components.membership.mayUse(author)) return 'topic.not_admitted'
+    if (message.data.length > this.#init.maxMessageBytes) return 'topic.too_long'
+    const hex = decodeEnvelope(message.data)
+    if (hex === undefined) return 'topic.bad_envelope'
+    const sealed = { author, hex, id: sealedId(hex), nonce: nonceOf(hex) }
+    return this.#isReplayed(sealed) ? 'topic.replayed' : sealed
+  }
+
+  /** Says whether a sealed text came under another author before. */
+  #isReplayed({ author, id }: SealedText): boolean {
     const first = this.#authors.get(id)
-    if (first !== undefined && first !== author) return refuse('topic.replayed')
-    const unsealed = sealer.unseal(sealed, clock.now())
-    if (unsealed === undefined) return refuse('topic.bad_seal')
-    const envelope = `${author}/${nonceOf(sealed)}`
-    if (author !== self && !this.#told.has(envelope)) {
-      if (!tell({ author, plaintext: unsealed.plaintext, from: hop.toString() }))
-        return refuse('topic.overload')
+    return first !== undefined && first !== author
+  }
+
+  /** Tells what a sealed text opened to, if it did. */
+  #take(from: string, sealed: SealedText, unsealed: Unsealed | undefined): TopicValidatorResult {
+    const { author, id, nonce } = sealed
+    if (unsealed === undefined) return this.#refuse('topic.bad_seal', from)
+    // another may have come while a long one was opened
+    if (this.#isReplayed(sealed)) return this.#refuse('topic.replayed', from)
+    const envelope = `${author}/${nonce}`
+    if (author !== this.#init.self && !this.#told.has(envelope)) {
+      if (!this.#init.tell({ author, plaintext: unsealed.plaintext, from }))
+        return this.#refuse('topic.overload', from)
       this.#told.set(envelope, true)
     }
     this.#authors.set(id, author)
     return TopicValidatorResult.Accept
+  }
+
+  #refuse(code: RefusalCode, peer: string): TopicValidatorResult {
+    this.#components.refusals.refuse(code, { peer })
+    return TopicValidatorResult.Ignore
   }
 
   /** Notes what this node sealed itself, so that nobody brings it back under another name. */

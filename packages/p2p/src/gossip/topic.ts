@@ -116,7 +116,7 @@ class SealedTopic implements GossipTopicService {
     boundMessageCache(this.#pubsub, MAX_CACHED_MESSAGE_BYTES)
     shareFrames(this.#pubsub)
     boundRpc(this.#pubsub)
-    checkLongMessages(this.#pubsub)
+    checkLongMessages(this.#pubsub, components.clock)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
     const { intervalMs } = this.#secrets

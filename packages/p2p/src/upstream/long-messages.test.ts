@@ -4,7 +4,7 @@ import { RPC } from '@libp2p/gossipsub/message'
 import { identify } from '@libp2p/identify'
 import type { PeerId } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { systemRandom } from '@mesh/core'
+import { systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
@@ -30,7 +30,7 @@ async function createValidation(isOurs: boolean) {
     judged.push(message)
     return message.data[0] === 1 ? TopicValidatorResult.Ignore : TopicValidatorResult.Accept
   })
-  if (isOurs) checkLongMessages(pubsub)
+  if (isOurs) checkLongMessages(pubsub, systemClock)
   return { judged, validate: (message: RPC.Message) => pubsub.validateReceivedMessage(host.peerId, message) }
 }
 
@@ -80,6 +80,25 @@ test('checking a long message leaves no copies of it', async () => {
   await validate(message)
   expect(judged).toHaveLength(1)
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * 2 ** 20)
+})
+
+test('long messages are checked one after the other, and other work goes on meanwhile', async () => {
+  const { validate, judged } = await createValidation(true)
+  const messages = await Promise.all([1, 2, 3].map(() => signMessage(new Uint8Array(16 * 2 ** 20))))
+  const judgedAtTurns: number[] = []
+  let isOver = false
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  const turn = () => {
+    judgedAtTurns.push(judged.length)
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(messages.map((message) => validate(message)))
+  isOver = true
+  expect(new Set(judgedAtTurns)).toEqual(new Set([0, 1, 2]))
+  expect(most).toBeLessThan(24 * 2 ** 20)
 })
 
 test('a copy of a long message is not checked again', async () => {

@@ -1,7 +1,7 @@
 /**
- * Checks the signature of a long message on one copy of it, which is freed at once. @libp2p/gossipsub 17.1.1 encodes the
- * message anew and copies that behind a prefix: of one of 14 MB it leaves 28 MB to be collected, while the message itself
- * is judged. What follows the check stays the library's.
+ * Checks the signature of a long message on another thread, and on one copy of it, which is freed at once. @libp2p/gossipsub
+ * 17.1.1 encodes the message anew and copies that behind a prefix: of one of 14 MB it leaves 28 MB to be collected, while
+ * the message itself is judged. What follows the check stays the library's.
  * Report to send: '`validateToRawMessage` could write prefix and message into one buffer'.
  *
  * Reaches into `validateReceivedMessage`, `globalSignaturePolicy`, `msgIdFn`, `fastMsgIdFn` and `topicValidators`; where one is missing
@@ -12,6 +12,7 @@ import { type Message, StrictNoSign, StrictSign, type TopicValidatorResult } fro
 import type { RPC } from '@libp2p/gossipsub/message'
 import type { PeerId, PublicKey } from '@libp2p/interface'
 import { peerIdFromMultihash } from '@libp2p/peer-id'
+import { type Clock, delay } from '@mesh/core'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
 import { LONG_MESSAGE_BYTES } from '../gossip-limits.ts'
 import { encodePrefix } from '../length-prefix.ts'
@@ -45,22 +46,33 @@ const SIGN_PREFIX = new TextEncoder().encode('libp2p-pubsub:')
 const [FROM, DATA, SEQNO, TOPIC] = [1, 2, 3, 4]
 const SEQNO_BYTES = 8
 
-/** Has long messages checked here; short ones are the library's. */
-export function checkLongMessages(pubsub: object): void {
+/**
+ * Has long messages checked here, one after the other, as each takes copies of itself; short ones are the library's.
+ * @param clock for the turns of the event loop between the steps of a check
+ */
+export function checkLongMessages(pubsub: object, clock: Clock): void {
   const library = pubsub as Validating
   const { globalSignaturePolicy, msgIdFn, topicValidators } = library
   const validate = library.validateReceivedMessage
   if (validate === undefined || msgIdFn === undefined || topicValidators === undefined) return
   if (globalSignaturePolicy !== StrictSign) return
-  library.validateReceivedMessage = async (source, message) => {
-    const isShort = (message.data?.length ?? 0) < LONG_MESSAGE_BYTES
-    if (isShort || isCopy(library, message)) return await validate.call(library, source, message)
+  const check: Validate = async (source, message) => {
+    // the frame with the message was taken together in this turn
+    await delay(clock, 0)
+    if (isCopy(library, message)) return await validate.call(library, source, message)
     const signed = await checkSignature(message)
     if (signed === undefined) return WRONG
     const { topic, data } = signed
     // what follows the check is given the message as one of a network that signs nothing
     const outcome = await validate.call(unsigning(library, signed, message), source, { topic, data })
     return outcome.code === 'valid' ? { ...outcome, msg: signed } : outcome
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  library.validateReceivedMessage = (source, message) => {
+    if ((message.data?.length ?? 0) < LONG_MESSAGE_BYTES) return validate.call(library, source, message)
+    const outcome = last.then(() => check.call(library, source, message))
+    last = outcome.catch(() => undefined)
+    return outcome
   }
 }
 
@@ -94,7 +106,7 @@ async function checkSignature(message: Partial<RPC.Message>): Promise<SignedMess
   try {
     const author = peerIdFromMultihash(decodeDigest(from))
     const key = keyOf(author, message.key)
-    if (key === undefined || !(await key.verify(bytes, signature))) return undefined
+    if (key === undefined || !(await isSignature(signature, bytes, key))) return undefined
     const sequenceNumber = new DataView(seqno.buffer, seqno.byteOffset).getBigUint64(0)
     return { type: 'signed', from: author, data, sequenceNumber, topic, signature, key }
   } catch {
@@ -102,6 +114,29 @@ async function checkSignature(message: Partial<RPC.Message>): Promise<SignedMess
     return undefined
   } finally {
     bytes.buffer.transfer(0)
+  }
+}
+
+/**
+ * The library's check of a long text takes tens of milliseconds of its thread; that of Web Crypto, where the runtime has it,
+ * another one's.
+ */
+async function isSignature(
+  signature: Uint8Array,
+  bytes: Uint8Array<ArrayBuffer>,
+  key: PublicKey,
+): Promise<boolean> {
+  const imported = key.type === 'Ed25519' ? await importEd25519(key.raw) : undefined
+  if (imported === undefined) return await key.verify(bytes, signature)
+  return await globalThis.crypto.subtle.verify('Ed25519', imported, new Uint8Array(signature), bytes)
+}
+
+/** Undefined where the runtime has no Web Crypto, as a page that came over HTTP, or none with such keys. */
+async function importEd25519(raw: Uint8Array): Promise<CryptoKey | undefined> {
+  try {
+    return await globalThis.crypto.subtle.importKey('raw', new Uint8Array(raw), 'Ed25519', false, ['verify'])
+  } catch {
+    return undefined
   }
 }
 
