@@ -111,6 +111,8 @@ export const MAX_DATAGRAM_BYTES = 65_507
 export const MAX_DATAGRAMS_AT_ONCE = 1_024
 /** How many sessions a UDP listener has at a time: one for each local address that sends. */
 export const MAX_UDP_SESSIONS = 512
+/** How many of these have a TLS connection each; further ones share libp2p's, as TCP needs the few that a peer has more. */
+export const MAX_BULK_UDP_SESSIONS = 16
 /** The time, in ms, after which a session without a datagram ends. */
 export const UDP_IDLE_MS = 120_000
 /**

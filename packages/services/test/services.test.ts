@@ -1,9 +1,10 @@
 /** Services between members in one process: real sockets and ledgers, streams in memory. */
 import { randomBytes } from 'node:crypto'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createSocket } from 'node:dgram'
 import { eventually } from '@mesh/testkit'
-import { afterEach, describe, expect, test } from 'vitest'
-import { MAX_PEER_CONNECTIONS } from '../src/limits.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { MAX_BULK_UDP_SESSIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { SERVICE_PROTOCOL } from '../src/protocols.ts'
 import { encodeFrame, readMessage } from '../src/wire/frames.ts'
@@ -70,6 +71,33 @@ const request = (
 ) => encodeFrame(encodeServiceRequest({ name, kind, entries }))
 
 describe('a service', () => {
+  test('over UDP leaves TLS connections for others, however many clients it has', async () => {
+    const made = world()
+    const [a, b] = [await made.member(), await made.member()]
+    const udp = () => {
+      const socket = createSocket('udp4')
+      closers.push(() => socket.close())
+      return socket
+    }
+    const target = udp()
+    target.on('message', (bytes, { port }) => target.send(bytes, port, '127.0.0.1'))
+    await new Promise<void>((resolve) => target.bind(0, '127.0.0.1', resolve))
+    await a.services({ services: [{ name: 'udp', address: `udp:127.0.0.1:${target.address().port}` }] })
+    const connected = await b.services({ connections: [{ name: 'udp', address: 'udp:127.0.0.1:0' }] })
+    const open = vi.spyOn(b.network.streams, 'open')
+    const port = portIn(connected.status().connections[0]?.listen)
+    const answers = Array.from({ length: 2 * MAX_BULK_UDP_SESSIONS }, () => {
+      const client = udp()
+      const answer = new Promise((resolve) => client.once('message', resolve))
+      client.send('x', port, '127.0.0.1')
+      return answer
+    })
+    await Promise.all(answers)
+    const bulk = open.mock.calls.map(([, , options]) => options.bulk)
+    expect(bulk.filter((each) => each === true)).toHaveLength(MAX_BULK_UDP_SESSIONS)
+    expect(bulk.filter((each) => each === false)).toHaveLength(MAX_BULK_UDP_SESSIONS)
+  })
+
   test('is reached by its name among several, and its status tells the bytes', async () => {
     const made = world()
     const [a, b] = [await made.member(), await made.member()]

@@ -4,14 +4,19 @@
  */
 import type { Socket } from 'node:net'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'
-import { MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import { MAX_BULK_UDP_SESSIONS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from './endpoint.ts'
-import { isLegacyProvider, openService, type OpenServiceComponents } from './open-service.ts'
+import {
+  isLegacyProvider,
+  openService,
+  type OpenServiceComponents,
+  type OpenServiceInit,
+} from './open-service.ts'
 import { type ProviderWatch, watchProvider } from './provider.ts'
 import type { ConnectedState, ConnectedStatus } from './status.ts'
 import { listenForDatagrams } from './udp-listener.ts'
@@ -62,7 +67,7 @@ export class ConnectedService {
     this.#listener =
       listen.type === 'udp'
         ? await listenForDatagrams(listen, {
-            open: (signal) => this.#reach(signal),
+            open: (signal) => this.#reach(signal, { bulk: this.#open.size <= MAX_BULK_UDP_SESSIONS }),
             opened: this.#open,
             traffic: this.#traffic,
             clock: this.#components.clock,
@@ -122,12 +127,12 @@ export class ConnectedService {
     onChange()
   }
 
-  async #reach(signal: AbortSignal, early?: EarlyBytes) {
+  async #reach(signal: AbortSignal, how: Pick<OpenServiceInit, 'bulk' | 'early'>) {
     this.#connections++
     const { name, kind } = this
     const servedBy = this.#newest?.peer
     const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, servedBy, signal }
-    const opened = await openService({ ...init, ...(early !== undefined && { early }) }, this.#components)
+    const opened = await openService({ ...init, ...how }, this.#components)
     const { peer, transport } = opened.stream
     const isOther = this.#newest?.peer !== peer || this.#newest.transport !== transport
     this.#newest = { peer, ...(transport !== undefined && { transport }) }
@@ -152,7 +157,7 @@ export class ConnectedService {
     socket.once('close', onLeft)
     const early = new EarlyBytes(socket)
     try {
-      const { stream, rest } = await this.#reach(ended.signal, early)
+      const { stream, rest } = await this.#reach(ended.signal, { early })
       this.#lastError = undefined
       socket.off('close', onLeft)
       this.#traffic.bytesOut += early.finish()

@@ -30,6 +30,8 @@ export interface OpenServiceInit {
    * one is asked: so they go along only to one that has served before.
    */
   readonly early?: EarlyBytes
+  /** False: over libp2p, where it shares a connection with others. */
+  readonly bulk?: boolean
   /** The provider that served the connection before this one. */
   readonly servedBy?: PeerId | undefined
   readonly signal: AbortSignal
@@ -86,7 +88,7 @@ async function findPeer(
 
 async function openAt(
   peer: PeerId,
-  { name, kind, early, servedBy, signal }: OpenServiceInit,
+  { name, kind, early, bulk, servedBy, signal }: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components
@@ -106,10 +108,10 @@ async function openAt(
   }
   const request = encodeServiceRequest({ name, kind, entries: user.entries() })
   if (servedBy === peer) {
-    return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, signal }, components)
+    return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, bulk, signal }, components)
   }
   // the first request may come before the other side knows who asks, and is made again then
-  const opened = await openRequest({ peer, protocol: SERVICE_PROTOCOL, request, signal }, components)
+  const opened = await openRequest({ peer, protocol: SERVICE_PROTOCOL, request, bulk, signal }, components)
   early?.sendTo(opened.stream)
   return opened
 }

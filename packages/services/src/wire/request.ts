@@ -20,6 +20,8 @@ export interface RequestInit {
   readonly request: Uint8Array
   /** Goes along, and on until the answer. */
   readonly early?: EarlyBytes | undefined
+  /** False: over libp2p, where it shares a connection with others. */
+  readonly bulk?: boolean | undefined
   readonly signal: AbortSignal
 }
 
@@ -29,10 +31,10 @@ export interface RequestInit {
  *   signal's reason
  */
 export async function openRequest(
-  { peer, protocol, request, early, signal }: RequestInit,
+  { peer, protocol, request, early, bulk = true, signal }: RequestInit,
   { network, clock }: { readonly network: ServicesNetwork; readonly clock: Clock },
 ): Promise<OpenedStream> {
-  const options = { from: 'proven', relayed: true, halfClose: true, lazy: true, bulk: true, signal } as const
+  const options = { from: 'proven', relayed: true, halfClose: true, lazy: true, bulk, signal } as const
   const stream = await network.streams.open(peer, protocol, options)
   try {
     stream.send(encodeFrame(request))
