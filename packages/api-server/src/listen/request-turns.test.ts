@@ -113,7 +113,8 @@ test('a head that is refused is the last one of its connection', async () => {
   expect([got.includes('/after '), seen.open]).toEqual([false, 0])
 })
 
-test('a connection that was answered before goes before new ones, which go on, too', () => {
+/** Turns whose requests each take half of one by the clock of the test, and what was begun. */
+function createCounted() {
   let now = 0
   const due: (() => void)[] = []
   const turns = new RequestTurns({
@@ -125,9 +126,9 @@ test('a connection that was answered before goes before new ones, which go on, t
     },
   })
   const begun: string[] = []
-  const take = (socket: object, name: string) => {
+  const take = (socket: object, name: string, url = '/') => {
     const res = new EventEmitter()
-    turns.take({ socket } as unknown as IncomingMessage, res as unknown as ServerResponse, () => {
+    turns.take({ socket, url } as unknown as IncomingMessage, res as unknown as ServerResponse, () => {
       begun.push(name)
       now += REQUESTS_TURN_MS / 2
     })
@@ -136,6 +137,11 @@ test('a connection that was answered before goes before new ones, which go on, t
   const turn = () => {
     for (const work of due.splice(0)) work()
   }
+  return { begun, take, turn }
+}
+
+test('a connection that was answered before goes before new ones, which go on, too', () => {
+  const { begun, take, turn } = createCounted()
   const known = Array.from({ length: 6 }, () => ({ destroyed: false }))
   for (const socket of known) {
     take(socket, 'first').emit('close')
@@ -150,4 +156,16 @@ test('a connection that was answered before goes before new ones, which go on, t
   const order = begun.slice(2)
   expect(order.slice(0, 8).filter((name) => name === 'known')).toHaveLength(6)
   expect(order.slice(0, 4)).toContain('new')
+})
+
+test('questions for health go before others, which go on, too, however many ask', () => {
+  const { begun, take, turn } = createCounted()
+  for (let at = 0; at < 12; at++) take({ destroyed: false }, 'other')
+  for (const path of ['/healthz', '/readyz', '/healthz', '/healthz'])
+    take({ destroyed: false }, 'health', path)
+  expect(begun).toEqual(['other', 'other'])
+  while (begun.length < 16) turn()
+  const order = begun.slice(2)
+  expect(order.slice(0, 8).filter((name) => name === 'health')).toHaveLength(4)
+  expect(order.slice(0, 2)).toContain('other')
 })

@@ -1,10 +1,12 @@
 /**
  * When requests are handled: those of one connection one after the other, those of all in turns. Node parses all that one
  * block of bytes holds at once, and 64 KiB hold more than a thousand requests. While one waits its connection is not read.
- * Connections on which something was answered go before new ones, of which thousands may come at once.
+ * Questions for the node's health, which take next to no time, go first, as whoever watches it counts the time. Connections
+ * on which something was answered go before new ones, of which thousands may come at once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { routes } from '@mesh/api-contract'
 import { type Clock, LoopTurns } from '@mesh/core'
 import { REQUESTS_TURN_MS } from '../limits.ts'
 import { isStopped, readOn, stopReading } from './socket-reading.ts'
@@ -15,15 +17,25 @@ interface Queue {
   isBusy: boolean
   /** One of them was answered. */
   isKnown: boolean
-  readonly waiting: (() => void)[]
+  readonly waiting: Waiting[]
+}
+
+interface Waiting {
+  readonly begin: () => void
+  /** Is it a question for the node's health? */
+  readonly isHealth: boolean
 }
 
 /** One in so many that wait goes first although its connection is new: known ones may have more than there is time for. */
 const NEW_ONE_IN = 4
+/** One in so many is no question for health: of these, too, there may be more than there is time for. */
+const OTHER_ONE_IN = 2
+const HEALTH_PATHS: ReadonlySet<string> = new Set([routes.getLiveness.path, routes.getReadiness.path])
 
 export class RequestTurns {
   readonly #turns: LoopTurns
-  /** The requests that wait for a turn, on connections that are known and on new ones. */
+  /** The requests that wait for a turn: questions for health, and others on connections that are known and on new ones. */
+  readonly #health: (() => void)[] = []
   readonly #known: (() => void)[] = []
   readonly #new: (() => void)[] = []
   #begun = 0
@@ -34,8 +46,9 @@ export class RequestTurns {
   }
 
   /** Calls `handle` when the requests before it on its connection are answered, and there is time. */
-  take({ socket }: IncomingMessage, res: ServerResponse, handle: () => void): void {
+  take({ socket, url = '' }: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const queue = this.#queueOf(socket)
+    const isHealth = HEALTH_PATHS.has(url)
     const begin = () => {
       res.once('close', () => {
         queue.isKnown = true
@@ -45,16 +58,16 @@ export class RequestTurns {
       handle()
     }
     if (queue.isBusy) {
-      queue.waiting.push(begin)
+      queue.waiting.push({ begin, isHealth })
       stopReading(socket)
       return
     }
     queue.isBusy = true
-    this.#inTurn(queue, begin)
+    this.#inTurn(queue, { begin, isHealth })
   }
 
   #next(socket: Socket, queue: Queue): void {
-    const begin = queue.waiting.shift()
+    const next = queue.waiting.shift()
     if (socket.destroyed) {
       queue.waiting.length = 0
       return
@@ -63,23 +76,23 @@ export class RequestTurns {
     if (queue.waiting.length > 0) stopReading(socket)
     // the body of the last one may still have to come; and one connection after the other reads on
     else if (isStopped(socket)) this.#turns.later(() => readOn(socket))
-    if (begin === undefined) queue.isBusy = false
-    else this.#inTurn(queue, begin)
+    if (next === undefined) queue.isBusy = false
+    else this.#inTurn(queue, next)
   }
 
-  #inTurn({ isKnown }: Queue, begin: () => void): void {
+  #inTurn({ isKnown }: Queue, { begin, isHealth }: Waiting): void {
     if (this.#turns.isTimeLeft()) return begin()
-    const waiting = isKnown ? this.#known : this.#new
+    const waiting = isHealth ? this.#health : isKnown ? this.#known : this.#new
     waiting.push(begin)
     // as many works as there are requests, whichever of them each begins
     this.#turns.later(() => this.#beginNext())
   }
 
   #beginNext(): void {
-    const isNewFirst = ++this.#begun % NEW_ONE_IN === 0
-    const [first, second] = isNewFirst ? [this.#new, this.#known] : [this.#known, this.#new]
-    const begin = first.shift() ?? second.shift()
-    begin?.()
+    const begun = ++this.#begun
+    const others = begun % NEW_ONE_IN === 0 ? [this.#new, this.#known] : [this.#known, this.#new]
+    const queues = begun % OTHER_ONE_IN === 0 ? [...others, this.#health] : [this.#health, ...others]
+    queues.find(({ length }) => length > 0)?.shift()?.()
   }
 
   #queueOf(socket: Socket): Queue {
