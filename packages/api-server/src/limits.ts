@@ -40,6 +40,10 @@ export const LONG_READS = { perSecond: 512, burst: 64 } as const
 export const LONG_READS_AT_ONCE = 8
 /** How many new connections to one listener are read for the first time in one turn of the event loop. */
 export const NEW_CONNECTIONS_AT_ONCE = 64
+/** How many requests of one connection are parsed in one turn of the event loop; what is behind them waits. */
+export const PIPELINED_AT_ONCE = 32
+/** With so many, of which those that might have been the last one of a turn have bodies, a connection ends. */
+export const MAX_PIPELINED_AT_ONCE = 256
 /** How often what they have sent is looked at, in ms. */
 export const UNREAD_CHECK_MS = 20
 /** How many connections wait to be taken; the system may have a lower bound. */

@@ -16,8 +16,10 @@ import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import { otherMachineOf } from './other-machine.ts'
+import { boundPipelining } from './pipelined-requests.ts'
 import { ReadTurns } from './read-turns.ts'
 import { RequestTurns } from './request-turns.ts'
+import { stopReading } from './socket-reading.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 import {
   HEADERS_TIMEOUT_MS,
@@ -27,6 +29,7 @@ import {
   MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_LINES,
   MAX_IDLE_PARSERS,
+  MAX_PIPELINED_AT_ONCE,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_TIMEOUT_MS,
   REQUESTS_TURN_MS,
@@ -97,6 +100,15 @@ export function createHttpServer(
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
   const answerLast = createLastAnswer(inFlight, clock, random)
+  server.on('connection', (socket: Socket) =>
+    boundPipelining(socket, () => {
+      stopReading(socket)
+      answerLast(
+        socket,
+        new Problem('http.bad_request', TOO_MANY_AT_ONCE, { hint: 'Wait for the answers first.' }),
+      )
+    }),
+  )
   server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
   // thousands of connections may end in the middle of a request at once, or have no time left
   const endTurns = new LoopTurns(REQUESTS_TURN_MS, clock)
@@ -135,6 +147,8 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
   return new Problem(code, undefined, { cause: error })
 }
 
+const TOO_MANY_AT_ONCE = `More than ${MAX_PIPELINED_AT_ONCE} requests at once on one connection`
+
 const TOO_LONG: ReadonlySet<ErrorCode> = new Set(['http.headers_too_large', 'http.path_too_long'])
 
 const CODES = new Map<string, ErrorCode>([
@@ -164,8 +178,13 @@ function createLastAnswer(inFlight: WeakMap<Duplex, Set<ServerResponse>>, clock:
   }
 }
 
+/** The connections that will be cut. */
+const leaving = new WeakSet<Duplex>()
+
 /** Answered already: its sender may go on for a moment, so that it reads the answer instead of a reset. */
 function cutOff(socket: Duplex, clock: Clock): void {
+  if (leaving.has(socket)) return
+  leaving.add(socket)
   const cancel = clock.after(LINGER_MS, () => socket.destroy())
   socket.once('close', cancel)
 }

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { REQUESTS_TURN_MS } from '../limits.ts'
+import { PIPELINED_AT_ONCE, REQUESTS_TURN_MS } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 import { RequestTurns } from './request-turns.ts'
 
@@ -81,8 +81,7 @@ test('a connection with requests that wait is not read until they are answered',
     most = Math.max(most, seen.came - answers)
     expect(answers).toBe(5 * REQUESTS)
   })
-  // about as many as one block of 64 KiB holds
-  expect(most).toBeLessThan(2_500)
+  expect(most).toBeLessThanOrEqual(PIPELINED_AT_ONCE + 1)
 })
 
 test('a body that comes later than the request before it is answered still arrives', async () => {

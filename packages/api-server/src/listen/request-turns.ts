@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { routes } from '@mesh/api-contract'
 import { type Clock, LoopTurns } from '@mesh/core'
 import { REQUESTS_TURN_MS } from '../limits.ts'
-import { isStopped, readOn, stopReading } from './socket-reading.ts'
+import { hasPostponed, isStopped, readOn, stopReading } from './socket-reading.ts'
 
 /** The requests of one connection. */
 interface Queue {
@@ -73,9 +73,9 @@ export class RequestTurns {
       return
     }
     // what Node does at the end of an answer may have it read again
-    if (queue.waiting.length > 0) stopReading(socket)
+    if (queue.waiting.length > 0 || hasPostponed(socket)) stopReading(socket)
     // the body of the last one may still have to come; and one connection after the other reads on
-    else if (isStopped(socket)) this.#turns.later(() => readOn(socket))
+    if (queue.waiting.length === 0 && isStopped(socket)) this.#turns.later(() => readOn(socket))
     if (next === undefined) queue.isBusy = false
     else this.#inTurn(queue, next)
   }

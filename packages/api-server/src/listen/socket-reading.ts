@@ -22,11 +22,26 @@ export function isStopped(socket: Socket): boolean {
   return (socket as PausedSocket)._paused === true
 }
 
-/** Reads a connection again. */
+/** What is to be done with bytes that were read, by their connection, before it is read again. */
+const postponed = new WeakMap<Socket, () => void>()
+
+/** Has `work` done in place of reading when the connection, which must be stopped, would be read again. */
+export function postpone(socket: Socket, work: () => void): void {
+  postponed.set(socket, work)
+}
+
+export function hasPostponed(socket: Socket): boolean {
+  return postponed.has(socket)
+}
+
+/** Reads a connection again. What was postponed is done first, and may stop it anew. */
 export function readOn(socket: Socket): void {
   if (socket.destroyed) return
   const paused: PausedSocket = socket as PausedSocket
   paused._paused = false
   paused.parser?.resume?.()
-  socket.resume()
+  const work = postponed.get(socket)
+  postponed.delete(socket)
+  work?.()
+  if (!isStopped(socket)) socket.resume()
 }
