@@ -9,6 +9,7 @@ import { createAdmission, verifyEntry } from './rules/admission.ts'
 import { type BlockIntake, createBlockIntake, type Refused } from './blocks/block-intake.ts'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type {
+  BlockText,
   BucketDelete,
   Change,
   Ledger,
@@ -166,11 +167,11 @@ class MeshLedger implements Ledger {
     return this.#merge(entries, { author, health: this.#state.tree, isHeldBySender: true })
   }
 
-  async receiveBlock(json: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
+  async receiveBlock(text: BlockText, author: PeerId | undefined): Promise<MergeResult> {
     if (this.#stopping.signal.aborted) return NOTHING
     try {
-      if (this.mode !== 'off') return await this.#intake.take(json, author ?? '')
-      return await receiveWholeBlock(json, {
+      if (this.mode !== 'off') return await this.#intake.take(text, author ?? '')
+      return await receiveWholeBlock(text, {
         state: this.#state,
         events: this.#events,
         clock: this.#clock,

@@ -22,7 +22,13 @@
  * ```
  */
 export type { InitialSyncReason, Prospect } from './presence/initial-sync.ts'
-export { type Compression, createCompression, inflatedBytesOf } from './gossip/compression.ts'
+export {
+  boundPieces,
+  type Compression,
+  createCompression,
+  type Inflated,
+  inflatedBytesOf,
+} from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
 export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'
 export { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, REPLICATION_PROTOCOL } from './limits.ts'

@@ -38,6 +38,20 @@ const INFLATED_BLOCKS = {
     return gzippedNotes(Array.from({ length: 62 }, () => entry).join(','))
   },
   key: () => gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(MB)}"k":{}`),
+  /** It says that half of it is all. */
+  lies() {
+    const gzip = gzippedNotes(' '.repeat(60 * MB))
+    new DataView(gzip.buffer, gzip.byteOffset, gzip.byteLength).setUint32(gzip.length - 4, 30 * MB, true)
+    return gzip
+  },
+  /** The same objects and keys as others found them, of 92 and 330 KB. */
+  longObjects() {
+    const field = `[${'{"":0},'.repeat(9_300)}0]`
+    const entry = (at: number) =>
+      `"${at}":{"Value":"${at}",${Array.from({ length: 15 }, (_, n) => `"f${n}":${field}`).join(',')}}`
+    return gzippedNotes(Array.from({ length: 60 }, (_, at) => entry(at)).join(','))
+  },
+  longKey: () => gzippedNotes(`${'"key":{"Value":"1","Owner":"owner","Version":1},'.repeat(1_000_000)}"k":{}`),
   /** The checksum is wrong, which shows when all is inflated. */
   checksum() {
     const gzip = gzippedNotes(' '.repeat(60 * MB))
@@ -181,6 +195,15 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: MESSAGES,
     run: (attack) => sayInflated(attack, INFLATED_BLOCKS.checksum()),
+  },
+  {
+    name: 'inflated-lies',
+    who: 'member',
+    does: 'messages of 60 KiB that say 30 MiB and inflate to 60, under fresh authors and peers from 3 connections',
+    boundedBy: '--gossip-max-memory; inflating ends where more comes out than was said',
+    appliesToLegacy: true,
+    aim: MESSAGES,
+    run: (attack) => sayInflated(attack, INFLATED_BLOCKS.lies()),
   },
   {
     name: 'incompressible-gossip',

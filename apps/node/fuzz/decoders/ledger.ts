@@ -5,6 +5,7 @@ import { canonicalBytes, createLedger, encodeBlock, type Entry, type KeyedEntry 
 import { createNodeSigner } from '@mesh/ledger/node'
 import { gzipSync } from 'node:zlib'
 import { decodeEntries } from '../../../../packages/ledger/src/blocks/decode-block.ts'
+import { cutAnywhere, readInPieces, readWhole } from '../../../../packages/ledger/test/in-pieces.ts'
 import { blockFormOf } from '../../../../packages/replication/src/legacy/block-form.ts'
 import {
   decodeSyncMessage,
@@ -87,6 +88,7 @@ export function ledgerDecoders(): readonly Decoder[] {
   return [
     { name: 'exact-json', form: 'json', seeds: [block], mayRefuse: true, decode: readJson },
     { name: 'block', form: 'json', seeds: [block], decode: decodeEntries },
+    { name: 'block-in-pieces', form: 'json', seeds: [block, createLongBlock()], decode: readBothWays },
     { name: 'block-form', form: 'json', seeds: [block], decode: blockFormOf },
     {
       name: 'inflated-block',
@@ -95,6 +97,7 @@ export function ledgerDecoders(): readonly Decoder[] {
       async decode(bytes) {
         zlibCompression.inflatedBytes(bytes)
         await zlibCompression.gunzip(bytes, MAX_INFLATED_BYTES)
+        await takeInflated(bytes)
       },
     },
     mergedBlock(block, () => true, 'entry'),
@@ -151,6 +154,30 @@ function mergedBlock(block: Uint8Array, verify: (() => boolean) | undefined, nam
       for (const { entry } of ledger.snapshot().entries()) ledger.snapshot().isOwnerLive(entry.owner, NOW_MS)
     },
     stop: () => ledger.stop(),
+  }
+}
+
+/** A block of which a part alone is looked at, as it comes in pieces. */
+function createLongBlock(): Uint8Array {
+  const value = 'v'.repeat(60_000)
+  return encodeBlock(Array.from({ length: 80 }, (_, at) => signed('notes', `long-${at}`, value)))
+}
+
+/** Reads a block as a whole and in pieces, which has to be the same. */
+function readBothWays(bytes: Uint8Array): void {
+  if (readInPieces(bytes, cutAnywhere(bytes)) !== readWhole(bytes)) throw new Error('pieces are read otherwise')
+}
+
+/** Takes what comes in pieces, if any does. */
+async function takeInflated(bytes: Uint8Array): Promise<void> {
+  const pieces = await zlibCompression.gunzip(bytes, 2 * MAX_INFLATED_BYTES)
+  if (pieces === undefined || pieces instanceof Uint8Array) return
+  try {
+    for await (const _ of pieces);
+  } catch (error) {
+    // its declared refusals: no gzip, and more or less than may come of it
+    if (error instanceof RangeError || (error as { code?: string }).code?.startsWith('Z_') === true) return
+    throw error
   }
 }
 

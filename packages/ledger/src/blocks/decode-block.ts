@@ -37,14 +37,28 @@ export type Decoded =
   /** Nothing yet, but a while has gone by: other work may have its turn. */
   | { readonly type: 'pause' }
 
+/** A step of a block that comes in pieces: the next call has to bring one, or undefined where the text has ended. */
+export type PieceWanted = { readonly type: 'more' }
+
+/** The steps of a block's text that is all there, or of one that is brought piece by piece. */
+export type BlockSteps = Generator<Decoded | PieceWanted, BlockHead, Uint8Array | undefined>
+
 const PAUSE: Decoded = { type: 'pause' }
+const MORE: PieceWanted = { type: 'more' }
+
 /** Yields a block's entries and, for each that cannot be one, why; returns the head. Never throws. */
-export function* decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead> {
+export function decodeBlock(json: Uint8Array): Generator<Decoded, BlockHead, undefined> {
+  // nothing is wanted of a text that is all there
+  return decode(json) as Generator<Decoded, BlockHead, undefined>
+}
+
+/** Does as `decodeBlock` does, and asks for the text piece by piece; a piece is copied before the next step. */
+export function decodePieces(): BlockSteps {
+  return decode(undefined)
+}
+
+function* decode(json: Uint8Array | undefined): BlockSteps {
   const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
-  if (json.length > MAX_BLOCK_BYTES) {
-    yield { type: 'refused', code: 'TOO_LARGE', bucket: '', key: '' }
-    return head
-  }
   try {
     yield* new BlockDecoder(json, head).decode()
   } catch (error) {
@@ -74,6 +88,8 @@ export function decodeEntries(json: Uint8Array): {
   }
 }
 
+type Steps = Generator<Decoded | PieceWanted, void, Uint8Array | undefined>
+
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 /** One pass over a block. What is skipped, named and repeated in it is counted, so that no block costs more than its entries. */
@@ -86,14 +102,17 @@ class BlockDecoder {
   #buckets = 0
   #entries = 0
   #pausedAt = 0
+  #bytes = 0
 
-  constructor(json: Uint8Array, head: Mutable<BlockHead>) {
+  constructor(json: Uint8Array | undefined, head: Mutable<BlockHead>) {
     this.#scanner = createJsonScanner(json)
     this.#head = head
+    if (json !== undefined) this.#count(json)
   }
 
-  *decode(): Generator<Decoded, void> {
+  *decode(): Steps {
     const scanner = this.#scanner
+    if (scanner.isShort) yield* this.#lookAhead()
     if (scanner.kind() === 'null') scanner.null()
     else {
       const nextField = scanner.openObject(MAX_FIELD_NAME_BYTES)
@@ -101,12 +120,14 @@ class BlockDecoder {
         if (++this.#fields > MAX_JSON_FIELDS) throw new Unreadable('TOO_LARGE')
         if (foldKey(field) === 'storage') yield* this.#decodeStorage()
         else if (!readHeadField(scanner, field, this.#head)) yield* this.#skip()
+        if (scanner.isShort) yield* this.#lookAhead()
       }
     }
+    if (scanner.isShort) yield* this.#lookAhead()
     scanner.end()
   }
 
-  *#decodeStorage(): Generator<Decoded, void> {
+  *#decodeStorage(): Steps {
     const scanner = this.#scanner
     if (scanner.kind() === 'null') return scanner.null()
     const nextBucket = scanner.openObject()
@@ -119,13 +140,15 @@ class BlockDecoder {
         if (kind !== 'null') yield { type: 'refused', code: 'MALFORMED', bucket: cut(bucket), key: '' }
       }
       if (this.#isPauseDue()) yield PAUSE
+      if (scanner.isShort) yield* this.#lookAhead()
     }
   }
 
-  *#decodeBucket(bucket: string): Generator<Decoded, void> {
+  *#decodeBucket(bucket: string): Steps {
     const scanner = this.#scanner
     const bucketFits = utf8Length(bucket) <= MAX_BUCKET_BYTES
     const nextKey = scanner.openObject()
+    if (scanner.isShort) yield* this.#lookAhead()
     for (let key = nextKey(); key !== undefined; key = nextKey()) {
       if (++this.#entries > MAX_BLOCK_ENTRIES) throw new Unreadable('TOO_LARGE')
       const fits = bucketFits && utf8Length(key) <= MAX_KEY_BYTES
@@ -140,14 +163,34 @@ class BlockDecoder {
         const code = typeof entry === 'string' ? entry : 'TOO_LARGE'
         yield { type: 'refused', code, bucket: cut(bucket), key: cut(key) }
       } else yield { type: 'entry', keyed: { bucket, key, entry } }
+      if (scanner.isShort) yield* this.#lookAhead()
     }
   }
 
   /** Passes a value that nobody wants, at the expense of what may be skipped of a block. */
-  *#skip(): Generator<Decoded, void> {
-    const start = this.#scanner.offset
-    for (const _ of this.#scanner.skipping(this.#skippable)) yield PAUSE
-    this.#skippable -= this.#scanner.offset - start
+  *#skip(): Steps {
+    const scanner = this.#scanner
+    const start = scanner.offset
+    if (scanner.isShort) yield* this.#lookAhead()
+    for (const _ of scanner.skipping(this.#skippable)) {
+      yield PAUSE
+      if (scanner.isShort) yield* this.#lookAhead()
+    }
+    this.#skippable -= scanner.offset - start
+  }
+
+  /** Asks for pieces until as much lies ahead as is read in one go, or the text has ended. */
+  *#lookAhead(): Steps {
+    while (this.#scanner.isShort) {
+      const piece = yield MORE
+      if (piece !== undefined) this.#count(piece)
+      this.#scanner.append(piece)
+    }
+  }
+
+  #count({ length }: Uint8Array): void {
+    this.#bytes += length
+    if (this.#bytes > MAX_BLOCK_BYTES) throw new Unreadable('TOO_LARGE')
   }
 
   #isPauseDue(): boolean {

@@ -1,9 +1,17 @@
 /**
  * A pull scanner over the bytes of one JSON text: the caller asks for what it expects next, numbers keep their
  * text (versions do not fit a double), and what is not wanted is skipped without being built. Bad input is a
- * `JsonSyntaxError`; the decoder around it turns that into a count.
+ * `JsonSyntaxError`; the decoder around it turns that into a count. A text may come in pieces: the scanner then has a
+ * window on it, and the caller brings more of it before it asks for what may end beyond the window.
  */
-import { MAX_JSON_DEPTH, MAX_STRING_BYTES, MAX_WHITE_SPACE_BYTES, SKIP_PAUSE_BYTES } from '../limits.ts'
+import {
+  LOOK_AHEAD_BYTES,
+  MAX_JSON_DEPTH,
+  MAX_STRING_BYTES,
+  MAX_WHITE_SPACE_BYTES,
+  SKIP_PAUSE_BYTES,
+} from '../limits.ts'
+import { TextWindow } from './text-window.ts'
 
 /** The text is no JSON from some byte on. */
 export class JsonSyntaxError extends Error {
@@ -32,6 +40,10 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export interface JsonScanner {
   /** Offset of the next byte. */
   readonly offset: number
+  /** True when the text goes on and less of it is there than one field or entry of a block may take. */
+  readonly isShort: boolean
+  /** Brings the next piece of the text, which is copied; undefined: the text has ended. */
+  append(piece: Uint8Array | undefined): void
   /** Tells the kind of the value that comes next. */
   kind(): JsonKind
   /**
@@ -45,7 +57,7 @@ export interface JsonScanner {
   number(): string
   boolean(): boolean
   null(): void
-  /** Goes on at an offset that an earlier call gave. */
+  /** Goes on at an offset that was given since the last call of `append`. */
   seek(offset: number): void
   /**
    * Skips one value of any kind, checking its form, in one go.
@@ -53,14 +65,16 @@ export interface JsonScanner {
    */
   skip(maxBytes: number): void
   /**
-   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn.
+   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn, and more of the
+   * text can come.
    */
   skipping(maxBytes: number): Generator<undefined, void>
   /** @throws JsonSyntaxError when more than white space is left */
   end(): void
 }
 
-export function createJsonScanner(bytes: Uint8Array): JsonScanner {
+/** @param bytes the whole text; undefined for one of which `append` brings all */
+export function createJsonScanner(bytes?: Uint8Array): JsonScanner {
   return new ByteScanner(bytes)
 }
 
@@ -71,17 +85,38 @@ type SkipState = 'value' | 'in string' | 'key' | 'in key' | 'after'
 const MAX_NUMBER_BYTES = 1024
 
 class ByteScanner implements JsonScanner {
-  readonly #bytes: Uint8Array
+  /** All of the text, or what is there of it. */
+  #bytes: Uint8Array
+  /** Undefined when all of the text is there. */
+  #window: TextWindow | undefined
+  /** Where `#bytes` begins in the text. */
+  #start = 0
+  /** Where the next byte is in `#bytes`. */
   #at = 0
   /** Was the string passed last ASCII without escapes? */
   #plain = true
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+  constructor(bytes: Uint8Array | undefined) {
+    this.#bytes = bytes ?? new Uint8Array()
+    if (bytes === undefined) this.#window = new TextWindow()
   }
 
   get offset(): number {
-    return this.#at
+    return this.#start + this.#at
+  }
+
+  get isShort(): boolean {
+    return this.#window !== undefined && this.#bytes.length - this.#at < LOOK_AHEAD_BYTES
+  }
+
+  append(piece: Uint8Array | undefined): void {
+    if (piece === undefined || this.#window === undefined) {
+      this.#window = undefined
+      return
+    }
+    this.#bytes = this.#window.append(piece, this.#at)
+    this.#start += this.#at
+    this.#at = 0
   }
 
   kind(): JsonKind {
@@ -158,7 +193,7 @@ class ByteScanner implements JsonScanner {
   }
 
   seek(offset: number): void {
-    this.#at = offset
+    this.#at = offset - this.#start
   }
 
   skip(maxBytes: number): void {
@@ -168,9 +203,9 @@ class ByteScanner implements JsonScanner {
 
   *skipping(maxBytes: number): Generator<undefined, void> {
     const skipper = new Skipper()
-    const end = this.#at + maxBytes
-    while (!this.#skipUntil(Math.min(this.#at + SKIP_PAUSE_BYTES, end), skipper)) {
-      if (this.#at >= end) throw new JsonTooLongError('a value is too long')
+    const end = this.offset + maxBytes
+    while (!this.#skipUntil(Math.min(this.#at + SKIP_PAUSE_BYTES, end - this.#start), skipper)) {
+      if (this.offset >= end) throw new JsonTooLongError('a value is too long')
       yield
     }
   }
@@ -311,7 +346,7 @@ class ByteScanner implements JsonScanner {
   }
 
   #fail(expected: string): never {
-    throw new JsonSyntaxError(`expected ${expected} at byte ${this.#at}`)
+    throw new JsonSyntaxError(`expected ${expected} at byte ${this.offset}`)
   }
 }
 

@@ -1,10 +1,10 @@
 /** Mode `off` (docs/WIRE.md 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
 import { type Clock, delay, type Logger, positionId } from '@mesh/core'
 import type { Refused } from '../blocks/block-intake.ts'
-import { type Decoded, decodeBlock } from '../blocks/decode-block.ts'
+import { type OpenBlock, openBlock } from '../blocks/open-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { isSameEntry } from '../rules/judge.ts'
-import type { Change, MergeResult } from '../ledger.ts'
+import type { BlockText, Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
 import { SLICE_MS } from '../limits.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
@@ -27,13 +27,16 @@ export interface WholeBlockComponents {
   readonly refuse: (refused: Refused) => void
 }
 
-/** Judges a block of another member and tells what it changed. Rejects with the signal's reason. */
+/**
+ * Judges a block of another member and tells what it changed. Rejects with the signal's reason, and where no more of the
+ * block comes: nothing of it is taken then.
+ */
 export async function receiveWholeBlock(
-  json: Uint8Array,
+  text: BlockText,
   components: WholeBlockComponents,
 ): Promise<MergeResult> {
   const { state, events, log, refuse } = components
-  const block = await decodeAll(decodeBlock(json), components)
+  const block = await openAndDecode(text, components)
   try {
     const { changes, result } = adoptBlock(block, state, refuse)
     if (changes.length > 0) events.emit({ type: 'committed', head: state.head, changes })
@@ -96,17 +99,28 @@ function adoptBlock(
   }
 }
 
+async function openAndDecode(text: BlockText, components: WholeBlockComponents): Promise<DecodedBlock> {
+  const block = openBlock(text, components)
+  try {
+    return await decodeAll(block, components)
+  } finally {
+    block.close()
+  }
+}
+
 /** Decodes in slices, so that a large block holds nothing up. */
 async function decodeAll(
-  steps: Generator<Decoded, BlockHead>,
+  { steps, nextPiece }: OpenBlock,
   { clock, signal }: Pick<WholeBlockComponents, 'clock' | 'signal'>,
 ): Promise<DecodedBlock> {
   const entries: KeyedEntry[] = []
   const refused: Refused[] = []
   let sliceEndMs = clock.monotonic() + SLICE_MS
+  let piece: Uint8Array | undefined
   for (;;) {
-    const step = steps.next()
+    const step = steps.next(piece)
     if (step.done === true) return { entries, refused, head: step.value }
+    piece = step.value.type === 'more' ? await nextPiece() : undefined
     if (step.value.type === 'entry') entries.push(step.value.keyed)
     else if (step.value.type === 'refused') refused.push(step.value)
     if (clock.monotonic() < sliceEndMs) continue

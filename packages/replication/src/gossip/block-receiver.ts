@@ -1,12 +1,13 @@
 /**
  * Messages of the topic: 1 are charged to the peer that passed them on, 2 wait within one budget, 3 skip an exact
- * repetition, 4 inflate, 5 tell by their form who sent them, 6 are judged by the ledger, 7 show whether their author
+ * repetition, 4 are judged by the ledger while they inflate, 5 tell by their form who sent them, 6 show whether their author
  * is a member. Peers take turns; blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Ledger, MergeResult } from '@mesh/ledger'
 import { type BlockForm, blockFormOf } from '../legacy/block-form.ts'
-import type { Compression } from './compression.ts'
+import type { Compression, Inflated } from './compression.ts'
+import { PassingBlock } from './passing-block.ts'
 import {
   GOSSIP_MEMORY_BYTES,
   MAX_INFLATED_BYTES,
@@ -135,24 +136,43 @@ class TopicBlockReceiver implements BlockReceiver {
   }
 
   async #judge({ author, plaintext, inflatedBytes }: WaitingBlock): Promise<void> {
-    const { compression, ledger, clock, logger } = this.#components
-    let json: Uint8Array | undefined
+    const { compression, clock, logger } = this.#components
     try {
-      json = await compression.gunzip(plaintext, inflatedBytes)
-      if (json === undefined) return void this.#refuse('NOT_GZIP', author)
-      const form = blockFormOf(json)
+      const inflated = await compression.gunzip(plaintext, inflatedBytes)
       const atMs = clock.monotonic()
-      const { accepted, rejected } = await ledger.receiveBlock(json, author)
-      this.counts.accepted += accepted
-      this.counts.rejected += rejected.length
+      const form = inflated === undefined ? undefined : await this.#receive(inflated, author)
+      if (form === undefined) return void this.#refuse('NOT_GZIP', author)
       if (this.#stopped) return
       this.#last.set(author, { mark: markOf(plaintext), form, atMs })
       this.#tell(author, form)
     } catch (error) {
       logger.error('block not judged', { author, error })
-    } finally {
-      if (json !== undefined) compression.release?.(json)
     }
+  }
+
+  /** Has the ledger judge a block; undefined where it turns out to be no gzip. */
+  async #receive(inflated: Inflated, author: PeerId): Promise<BlockForm | undefined> {
+    const { ledger } = this.#components
+    if (inflated instanceof Uint8Array) {
+      this.#count(await ledger.receiveBlock(inflated, author))
+      return blockFormOf(inflated)
+    }
+    const block = new PassingBlock(inflated)
+    try {
+      this.#count(await ledger.receiveBlock(block, author))
+      if (!this.#stopped) await block.drain()
+      return block.form
+    } catch (error) {
+      if (block.hasFailed) return undefined
+      throw error
+    } finally {
+      await block.close()
+    }
+  }
+
+  #count({ accepted, rejected }: MergeResult): void {
+    this.counts.accepted += accepted
+    this.counts.rejected += rejected.length
   }
 
   #tell(author: PeerId, form: BlockForm): void {

@@ -4,54 +4,90 @@
  */
 import { type Clock, delay } from '@mesh/core'
 import { Gunzip, gzipSync } from 'fflate'
-import { SLICE_MS } from '../limits.ts'
+import { MAX_WHOLE_INFLATED_BYTES, PIECE_BYTES, SLICE_MS } from '../limits.ts'
+
+/** What a gzip inflates to: all of it, or piece by piece. */
+export type Inflated = Uint8Array | AsyncIterable<Uint8Array>
 
 export interface Compression {
   gzip(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
   /** The bytes that these inflate to, by their own word, which may be a lie; undefined for what is no gzip. */
   inflatedBytes(bytes: Uint8Array): number | undefined
-  /** Undefined for bytes that are no gzip, or as soon as the output passes `maxBytes`. */
-  gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array | undefined | Promise<Uint8Array | undefined>
   /**
-   * Frees at once what `gunzip` gave, which nobody uses any more: until buffers of 60 MiB are collected, several of them
-   * may stand beside each other.
+   * Inflates. Where `maxBytes` is more than 1 MiB the text should come in pieces of some 256 KiB, so that it never stands
+   * whole in memory.
+   *
+   * @returns undefined for bytes that are no gzip, or that inflate to nothing or to more than `maxBytes`; pieces throw
+   *   instead, as soon as that shows, and whoever takes no more of them has to call their `return`
    */
-  release?(inflated: Uint8Array): void
+  gunzip(bytes: Uint8Array, maxBytes: number): Inflated | undefined | Promise<Inflated | undefined>
 }
 
-/** 4 KiB inflate to 4 MiB at most, so a bomb is noticed early. */
-const INPUT_SLICE_BYTES = 4096
+/** 1 KiB inflates to 1 MiB at most: that much comes out at once, and a bomb is noticed early. */
+const INPUT_SLICE_BYTES = 1024
 
 export function createCompression(clock: Clock): Compression {
   return {
     gzip: (bytes) => gzipSync(bytes, { mtime: 0 }),
     inflatedBytes: inflatedBytesOf,
-    gunzip: (bytes, maxBytes) => inflate(bytes, maxBytes, clock),
+    gunzip: (bytes, maxBytes) => {
+      const pieces = boundPieces(inflate(bytes, clock), maxBytes)
+      return maxBytes > MAX_WHOLE_INFLATED_BYTES ? pieces : joinPieces(pieces, maxBytes)
+    },
   }
 }
 
-async function inflate(bytes: Uint8Array, maxBytes: number, clock: Clock): Promise<Uint8Array | undefined> {
-  // in one piece: parts that are joined afterwards take twice the memory for a while
+/** Throws instead of a piece with which there would be more than `maxBytes`, and at the end where there was nothing. */
+export async function* boundPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void> {
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.length
+    if (size > maxBytes) throw new RangeError('inflates beyond its bound')
+    yield piece
+  }
+  if (size === 0) throw new RangeError('inflates to nothing')
+}
+
+async function joinPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
   const whole = new Uint8Array(maxBytes)
   let size = 0
-  const stream = new Gunzip((part) => {
-    if (size + part.length > maxBytes) throw new RangeError('inflates beyond its bound')
-    whole.set(part, size)
-    size += part.length
-  })
-  let sliceEnd = clock.monotonic() + SLICE_MS
   try {
-    for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
-      const end = at + INPUT_SLICE_BYTES
-      stream.push(bytes.subarray(at, end), end >= bytes.length)
-      if (clock.monotonic() < sliceEnd) continue
-      await delay(clock, 0)
-      sliceEnd = clock.monotonic() + SLICE_MS
+    for await (const piece of pieces) {
+      whole.set(piece, size)
+      size += piece.length
     }
   } catch {
     return undefined
   }
-  return size === 0 ? undefined : whole.subarray(0, size)
+  return whole.subarray(0, size)
+}
+
+async function* inflate(bytes: Uint8Array, clock: Clock): AsyncGenerator<Uint8Array, void> {
+  let parts: Uint8Array[] = []
+  let size = 0
+  const stream = new Gunzip((part) => {
+    parts.push(part)
+    size += part.length
+  })
+  let sliceEnd = clock.monotonic() + SLICE_MS
+  for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
+    const end = at + INPUT_SLICE_BYTES
+    stream.push(bytes.subarray(at, end), end >= bytes.length)
+    if (size >= PIECE_BYTES || end >= bytes.length) {
+      yield* parts
+      parts = []
+      size = 0
+    }
+    if (clock.monotonic() < sliceEnd) continue
+    await delay(clock, 0)
+    sliceEnd = clock.monotonic() + SLICE_MS
+  }
 }
 
 /** The shortest that gzip makes, in bytes: its header and its trailer. */

@@ -1,10 +1,11 @@
 /**
  * Messages that wait to be judged, and which is next. Keys cost nothing, so that bounds by author alone bound nothing:
- * what waits and what is inflated counts against one budget, each peer that passed messages on has its share of it, and
+ * what waits and what is judged counts against one budget, each peer that passed messages on has its share of it, and
  * of these the one whose messages took the least time so far is next. Pure: sizes and times in, decisions out.
  */
 import { BoundedMap, KeyedCounts, type PeerId } from '@mesh/core'
 import {
+  MAX_JUDGED_BYTES,
   MAX_MEMBERS_REMEMBERED,
   MAX_WAITING_MESSAGES,
   SMALL_BLOCK_BYTES,
@@ -40,7 +41,7 @@ export class WaitingBlocks {
   readonly #bytes = new Map<string, number>()
   readonly #judged = new Set<WaitingBlock>()
   #waitingBytes = 0
-  #inflatedBytes = 0
+  #judgedBytes = 0
 
   constructor(init: WaitingBlocksInit) {
     this.#init = init
@@ -48,7 +49,7 @@ export class WaitingBlocks {
 
   /** The bytes that wait or are inflated. */
   get bytes(): number {
-    return this.#waitingBytes + this.#inflatedBytes
+    return this.#waitingBytes + this.#judgedBytes
   }
 
   /** Takes a message, if need be in place of the last ones of a peer that holds more; false when there is no place. */
@@ -85,14 +86,14 @@ export class WaitingBlocks {
       this.#byPeer.set(peer, blocks)
     }
     this.#judged.add(block)
-    this.#inflatedBytes += block.inflatedBytes
+    this.#judgedBytes += judgedBytes(block)
     return block
   }
 
   /** Charges the peer that passed the message on for the time that it took, in ms. */
   done(block: WaitingBlock, tookMs: number): void {
     if (!this.#judged.delete(block)) return
-    this.#inflatedBytes -= block.inflatedBytes
+    this.#judgedBytes -= judgedBytes(block)
     this.#usedMs.set(block.from, this.#usedOf(block.from) + tookMs)
   }
 
@@ -126,7 +127,7 @@ export class WaitingBlocks {
     if (others.some(({ author }) => author === block.author)) return false
     if (block.inflatedBytes <= SMALL_BLOCK_BYTES) return true
     if (others.some(({ inflatedBytes }) => inflatedBytes > SMALL_BLOCK_BYTES)) return false
-    return this.#inflatedBytes === 0 || this.bytes + block.inflatedBytes <= this.#init.maxBytes
+    return this.#judgedBytes === 0 || this.bytes + judgedBytes(block) <= this.#init.maxBytes
   }
 
   /** The peer whose messages take the most. */
@@ -162,3 +163,7 @@ export class WaitingBlocks {
 }
 
 const heldBytes = ({ plaintext }: WaitingBlock) => plaintext.length + WAITING_MESSAGE_BYTES
+
+/** What a block takes while it is judged: its gzip, and all that it inflates to, or some pieces of it. */
+const judgedBytes = ({ plaintext, inflatedBytes }: WaitingBlock) =>
+  plaintext.length + Math.min(inflatedBytes, MAX_JUDGED_BYTES)
