@@ -33,12 +33,12 @@ export function readInPieces(text: Uint8Array, lengthOf: () => number): string {
   }
 }
 
-/** Lengths up to 128 KiB, the same ones each time for one text. */
+/** Lengths up to 256 KiB, the same ones each time for one text. */
 export function cutAnywhere(text: Uint8Array): () => number {
   let seed = text.length
   return () => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-    return 1 + (seed >> 14)
+    return 1 + (seed >> 13)
   }
 }
 

@@ -222,6 +222,37 @@ describe('the topic', () => {
     await node.kill()
   })
 
+  it('counts a long message that inflates to something else than it says as no gzip', async () => {
+    const at = createStage()
+    const node = await startSimNode(
+      { signer: createSimSigner(at.random), compression: createCompression(at.clock) },
+      at,
+    )
+    const inject = (gzip: Uint8Array) => at.network.inject(createSimSigner(at.random).peerId, gzip)
+    const long = gzipSync(
+      encodeBlock(
+        Array.from({ length: 90 }, (_, n) => ({
+          bucket: 'notes',
+          key: `k${n}`,
+          entry: { ...openEntry, value: `"${'x'.repeat(50_000)}"` },
+        })),
+      ),
+    )
+    const lying = Uint8Array.from(long)
+    new DataView(lying.buffer).setUint32(lying.length - 4, 4_000_000, true)
+    inject(lying)
+    await at.clock.advance(5 * SECOND)
+    expect(node.replicator.status().received.refused).toEqual({ NOT_GZIP: 1 })
+    // what was merged before that showed stays
+    expect(node.ledger.snapshot().getLive('notes', 'k0')?.value).toHaveLength(50_002)
+    expect(node.ledger.snapshot().getLive('notes', 'k89')).toBeUndefined()
+    inject(long)
+    await at.clock.advance(5 * SECOND)
+    expect(node.ledger.snapshot().getLive('notes', 'k89')?.value).toHaveLength(50_002)
+    expect(node.replicator.status().received).toMatchObject({ refused: { NOT_GZIP: 1 } })
+    await node.kill()
+  })
+
   it('bounds what waits for one author, without holding up another', async () => {
     const at = createStage()
     const { promise, resolve } = Promise.withResolvers<undefined>()

@@ -58,6 +58,8 @@ const ENTRIES: readonly KeyedEntry[] = [
   signed('trustzone', PEER, ''),
 ]
 
+const ENTRY = new TextEncoder().encode('{"Value":"v","Owner":"o","Version":7,"UpdatedAt":1,"x":[{}]}')
+
 const twin = createTwinLedger(
   Array.from({ length: 200 }, (_, at) => ({
     bucket: 'notes',
@@ -88,7 +90,7 @@ export function ledgerDecoders(): readonly Decoder[] {
   return [
     { name: 'exact-json', form: 'json', seeds: [block], mayRefuse: true, decode: readJson },
     { name: 'block', form: 'json', seeds: [block], decode: decodeEntries },
-    { name: 'block-in-pieces', form: 'json', seeds: [block, createLongBlock()], decode: readBothWays },
+    { name: 'block-in-pieces', form: 'json', seeds: [block, ENTRY], decode: readBothWays },
     { name: 'block-form', form: 'json', seeds: [block], decode: blockFormOf },
     {
       name: 'inflated-block',
@@ -157,15 +159,20 @@ function mergedBlock(block: Uint8Array, verify: (() => boolean) | undefined, nam
   }
 }
 
-/** A block of which a part alone is looked at, as it comes in pieces. */
-function createLongBlock(): Uint8Array {
+/** Entries of 2.4 MiB, so that of a block with them before and behind it a part alone is looked at. */
+function longEntries(prefix: string): string {
   const value = 'v'.repeat(60_000)
-  return encodeBlock(Array.from({ length: 80 }, (_, at) => signed('notes', `long-${at}`, value)))
+  return Array.from({ length: 42 }, (_, at) => `"${prefix}${at}":"${value}"`).join(',')
 }
 
-/** Reads a block as a whole and in pieces, which has to be the same. */
+const LONG_START = Buffer.from(`{"Storage":{"notes":{${longEntries('a')},"k":`)
+const LONG_END = Buffer.from(`,${longEntries('b')}}}}`)
+
+/** Reads a block by `decodeBlock` and by `decodePieces`, which has to be the same, and the same as an entry of a long one. */
 function readBothWays(bytes: Uint8Array): void {
-  if (readInPieces(bytes, cutAnywhere(bytes)) !== readWhole(bytes)) throw new Error('pieces are read otherwise')
+  for (const text of [bytes, Buffer.concat([LONG_START, bytes, LONG_END])])
+    if (readInPieces(text, cutAnywhere(text)) !== readWhole(text))
+      throw new Error('pieces are read otherwise')
 }
 
 /** Takes what comes in pieces, if any does. */

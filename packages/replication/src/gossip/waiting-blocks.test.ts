@@ -59,7 +59,8 @@ describe('blocks that wait', () => {
     expect(large?.inflatedBytes).toBe(60 * MB)
     expect(waiting.next()?.from).toBe('c')
     expect(waiting.next()).toBeUndefined()
-    expect(waiting.bytes).toBeLessThan(64 * MB)
+    // what comes in pieces never stands whole in memory
+    expect(waiting.bytes).toBeLessThan(6 * MB)
   })
 
   it('of one author follow each other', () => {
