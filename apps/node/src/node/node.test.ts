@@ -14,7 +14,9 @@ async function gunzip(compression: Compression, gzip: Uint8Array, maxBytes: numb
   const inflated = await compression.gunzip(gzip, maxBytes)
   if (inflated === undefined || inflated instanceof Uint8Array) return inflated
   try {
-    return Buffer.concat(await Array.fromAsync(inflated))
+    const pieces: Uint8Array[] = []
+    for await (const piece of inflated) pieces.push(piece)
+    return Buffer.concat(pieces)
   } catch {
     return undefined
   }

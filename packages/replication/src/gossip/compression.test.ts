@@ -12,7 +12,9 @@ async function gunzip(gzip: Uint8Array, maxBytes: number) {
   const inflated = await compression.gunzip(gzip, maxBytes)
   if (inflated === undefined || inflated instanceof Uint8Array) return inflated
   try {
-    return new Uint8Array(Buffer.concat(await Array.fromAsync(inflated)))
+    const pieces: Uint8Array[] = []
+    for await (const piece of inflated) pieces.push(piece)
+    return new Uint8Array(Buffer.concat(pieces))
   } catch {
     return undefined
   }
