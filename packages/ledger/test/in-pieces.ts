@@ -28,7 +28,8 @@ export function readInPieces(text: Uint8Array, lengthOf: () => number): string {
       continue
     }
     if (at >= text.length) continue
-    piece = text.slice(at, at + lengthOf())
+    // a copy, also of a Buffer
+    piece = Uint8Array.from(text.subarray(at, at + lengthOf()))
     at += piece.length
   }
 }

@@ -6,6 +6,7 @@ it('has these public names', () => {
     'HEARTBEATS_PER_LEASE',
     'HEARTBEAT_INTERVAL_MS',
     'REPLICATION_PROTOCOL',
+    'boundPieces',
     'createCompression',
     'createReplicator',
     'createSession',

@@ -38,7 +38,7 @@ export type Decoded =
   | { readonly type: 'pause' }
 
 /** A step of a block that comes in pieces: the next call has to bring one, or undefined where the text has ended. */
-export type PieceWanted = { readonly type: 'more' }
+type PieceWanted = { readonly type: 'more' }
 
 /** The steps of a block's text that is all there, or of one that is brought piece by piece. */
 export type BlockSteps = Generator<Decoded | PieceWanted, BlockHead, Uint8Array | undefined>
