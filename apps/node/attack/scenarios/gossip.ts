@@ -44,14 +44,6 @@ const INFLATED_BLOCKS = {
     new DataView(gzip.buffer, gzip.byteOffset, gzip.byteLength).setUint32(gzip.length - 4, 30 * MB, true)
     return gzip
   },
-  /** The same objects and keys as others found them, of 92 and 330 KB. */
-  longObjects() {
-    const field = `[${'{"":0},'.repeat(9_300)}0]`
-    const entry = (at: number) =>
-      `"${at}":{"Value":"${at}",${Array.from({ length: 15 }, (_, n) => `"f${n}":${field}`).join(',')}}`
-    return gzippedNotes(Array.from({ length: 60 }, (_, at) => entry(at)).join(','))
-  },
-  longKey: () => gzippedNotes(`${'"key":{"Value":"1","Owner":"owner","Version":1},'.repeat(1_000_000)}"k":{}`),
   /** The checksum is wrong, which shows when all is inflated. */
   checksum() {
     const gzip = gzippedNotes(' '.repeat(60 * MB))
