@@ -1,4 +1,4 @@
-/** What is in memory of a text that comes in pieces. */
+/** A window on a text that comes in pieces: the part of it that is in memory. */
 import { TEXT_WINDOW_BYTES } from '../limits.ts'
 
 export class TextWindow {

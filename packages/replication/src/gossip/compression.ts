@@ -6,7 +6,7 @@ import { type Clock, delay } from '@mesh/core'
 import { Gunzip, gzipSync } from 'fflate'
 import { MAX_WHOLE_INFLATED_BYTES, PIECE_BYTES, SLICE_MS } from '../limits.ts'
 
-/** What a gzip inflates to: all of it, or piece by piece. */
+/** The text that a gzip inflates to: all of it, or piece by piece. */
 export type Inflated = Uint8Array | AsyncIterable<Uint8Array>
 
 export interface Compression {

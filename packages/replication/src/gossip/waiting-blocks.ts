@@ -164,6 +164,6 @@ export class WaitingBlocks {
 
 const heldBytes = ({ plaintext }: WaitingBlock) => plaintext.length + WAITING_MESSAGE_BYTES
 
-/** What a block takes while it is judged: its gzip, and all that it inflates to, or some pieces of it. */
+/** The bytes that a block takes while it is judged: its gzip, and all that it inflates to, or some pieces of it. */
 const judgedBytes = ({ plaintext, inflatedBytes }: WaitingBlock) =>
   plaintext.length + Math.min(inflatedBytes, MAX_JUDGED_BYTES)
