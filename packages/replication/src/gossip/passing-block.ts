@@ -49,11 +49,11 @@ export class PassingBlock implements AsyncIterable<Uint8Array> {
 
   #note(piece: Uint8Array): void {
     if (this.#first.length < FORM_BYTES) this.#first = join(this.#first, piece.subarray(0, FORM_BYTES))
-    const last = piece.subarray(-FORM_BYTES)
-    this.#last = last.length < FORM_BYTES ? join(this.#last, last).subarray(-FORM_BYTES) : last.slice()
+    this.#last = join(this.#last, piece.subarray(-FORM_BYTES)).subarray(-FORM_BYTES)
   }
 }
 
+/** A copy: a view would keep all of a piece in memory. */
 function join(first: Uint8Array, second: Uint8Array): Uint8Array {
   const joined = new Uint8Array(first.length + second.length)
   joined.set(first)
