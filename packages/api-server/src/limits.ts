@@ -42,7 +42,7 @@ export const LONG_READS_AT_ONCE = 8
 export const NEW_CONNECTIONS_AT_ONCE = 64
 /** How many requests of one connection are parsed in one turn of the event loop; what is behind them waits. */
 export const PIPELINED_AT_ONCE = 32
-/** With so many, of which those that might have been the last one of a turn have bodies, a connection ends. */
+/** A connection ends with so many at once, of which all that could be the last one of a turn have bodies. */
 export const MAX_PIPELINED_AT_ONCE = 256
 /** How often what they have sent is looked at, in ms. */
 export const UNREAD_CHECK_MS = 20

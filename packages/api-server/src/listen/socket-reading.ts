@@ -22,7 +22,7 @@ export function isStopped(socket: Socket): boolean {
   return (socket as PausedSocket)._paused === true
 }
 
-/** What is to be done with bytes that were read, by their connection, before it is read again. */
+/** The work that is to be done, by connection, before it is read again. */
 const postponed = new WeakMap<Socket, () => void>()
 
 /** Has `work` done in place of reading when the connection, which must be stopped, would be read again. */

@@ -89,7 +89,7 @@ export function createSealer(secrets: NetworkSecrets, cipher: SealCipher): Seale
 const nonceOf = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(0, SEAL_NONCE_BYTES)
 const sealedOf = (bytes: Uint8Array<ArrayBuffer>) => bytes.subarray(SEAL_NONCE_BYTES)
 
-/** Of a long message 7 MB would wait to be collected. */
+/** Frees long ones at once, of which 7 MB would wait to be collected. */
 function free(bytes: Uint8Array<ArrayBuffer>): void {
   if (bytes.length > LEAST_FREED_BYTES) bytes.buffer.transfer(0)
 }

@@ -34,9 +34,9 @@ interface MessageValidatorComponents {
 /** A sealed text and who says it. */
 interface SealedText {
   readonly author: PeerId
-  /** Its hexadecimal digits. */
+  /** The bytes of its hexadecimal digits. */
   readonly hex: Uint8Array
-  /** Nonce and tag. */
+  /** Tells sealed texts apart by nonce and tag. */
   readonly id: string
   readonly nonce: string
 }
