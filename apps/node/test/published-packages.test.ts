@@ -156,7 +156,7 @@ test('every documented example runs to its end', async (context) => {
 
 test.for([
   { what: "{ tryParsePeerId } from '@mesh/core'", kilobytes: 5, gzipped: 2.5 },
-  { what: "{ createLedger, createSigner, encodeBlock } from '@mesh/ledger'", kilobytes: 88, gzipped: 33 },
+  { what: "{ createLedger, createSigner, encodeBlock } from '@mesh/ledger'", kilobytes: 93, gzipped: 35 },
   { what: "{ createClient } from '@mesh/api-client'", kilobytes: 168, gzipped: 50 },
 ])('a browser that imports $what loads little', async ({ what, kilobytes, gzipped }, context) => {
   if (unreachable !== undefined) return context.skip(unreachable)
