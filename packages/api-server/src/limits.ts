@@ -42,8 +42,10 @@ export const LONG_READS_AT_ONCE = 8
 export const NEW_CONNECTIONS_AT_ONCE = 64
 /** How many requests of one connection are parsed in one turn of the event loop; what is behind them waits. */
 export const PIPELINED_AT_ONCE = 32
-/** A connection ends with so many at once, of which all that could be the last one of a turn have bodies. */
-export const MAX_PIPELINED_AT_ONCE = 256
+/** How many requests of all connections to one listener are, before each connection has one in a turn. */
+export const ALL_PIPELINED_AT_ONCE = 512
+/** A connection ends with so many times as many, of which all that could be the last one of a turn have bodies. */
+export const MAX_PIPELINED_TIMES = 8
 /** How often what they have sent is looked at, in ms. */
 export const UNREAD_CHECK_MS = 20
 /** How many connections wait to be taken; the system may have a lower bound. */

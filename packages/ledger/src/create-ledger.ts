@@ -18,7 +18,6 @@ import type {
   MergeResult,
   OwnershipMode,
   ReapResult,
-  RejectionCode,
   Withdrawn,
   Write,
 } from './ledger.ts'
@@ -189,7 +188,7 @@ class MeshLedger implements Ledger {
     return this.#events.subscribe(listener)
   }
 
-  rejections(): Readonly<Partial<Record<RejectionCode, number>>> {
+  rejections(): ReturnType<Ledger['rejections']> {
     return this.#events.rejections()
   }
 

@@ -16,7 +16,7 @@ import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import { otherMachineOf } from './other-machine.ts'
-import { boundPipelining } from './pipelined-requests.ts'
+import { createPipelineBounds } from './pipelined-requests.ts'
 import { ReadTurns } from './read-turns.ts'
 import { RequestTurns } from './request-turns.ts'
 import { stopReading } from './socket-reading.ts'
@@ -29,7 +29,6 @@ import {
   MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_LINES,
   MAX_IDLE_PARSERS,
-  MAX_PIPELINED_AT_ONCE,
   MAX_REQUEST_HEAD_BYTES,
   REQUEST_TIMEOUT_MS,
   REQUESTS_TURN_MS,
@@ -100,6 +99,7 @@ export function createHttpServer(
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
   const answerLast = createLastAnswer(inFlight, clock, random)
+  const boundPipelining = createPipelineBounds()
   server.on('connection', (socket: Socket) =>
     boundPipelining(socket, () => {
       stopReading(socket)
@@ -147,7 +147,7 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
   return new Problem(code, undefined, { cause: error })
 }
 
-const TOO_MANY_AT_ONCE = `More than ${MAX_PIPELINED_AT_ONCE} requests at once on one connection`
+const TOO_MANY_AT_ONCE = 'Too many requests with bodies at once on one connection'
 
 const TOO_LONG: ReadonlySet<ErrorCode> = new Set(['http.headers_too_large', 'http.path_too_long'])
 

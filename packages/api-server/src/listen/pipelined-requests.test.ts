@@ -2,11 +2,11 @@ import { type AddressInfo, connect } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAX_PIPELINED_AT_ONCE, PIPELINED_AT_ONCE } from '../limits.ts'
+import { ALL_PIPELINED_AT_ONCE, MAX_PIPELINED_TIMES, PIPELINED_AT_ONCE } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 
-/** A server that answers with the path, and what came back on a connection to it that was sent so much at once. */
-async function exchange(text: string) {
+/** A server that answers with the path, and how many requests it saw in one turn of the event loop. */
+async function listen() {
   const came: string[] = []
   const counts = { inTurn: 0, most: 0 }
   const server = createHttpServer(
@@ -25,16 +25,27 @@ async function exchange(text: string) {
     server.closeAllConnections()
     server.close()
   })
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  return { came, counts, port: (server.address() as AddressInfo).port }
+}
+
+/** What came back on a connection that was sent so much at once. */
+function send(port: number, text: string) {
+  const socket = connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   const got = { text: '', isOver: false }
   socket.setEncoding('latin1').on('data', (part: string) => (got.text += part))
   socket.once('close', () => (got.isOver = true))
   socket.on('error', () => {})
   socket.write(text)
-  return { came, got, socket, counts }
+  return { got, socket }
 }
 
+async function exchange(text: string) {
+  const { port, ...seen } = await listen()
+  return { ...seen, ...send(port, text) }
+}
+
+const MOST = MAX_PIPELINED_TIMES * PIPELINED_AT_ONCE
 const requestsWith = (count: number, headers: string, body = '') =>
   Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`).join('')
 const requests = (count: number) => requestsWith(count, '')
@@ -64,13 +75,26 @@ test('bodies and what is no request are found behind many requests, too', async 
 test('a connection with too many requests with bodies at once ends, with the reason', async () => {
   const { came, got } = await exchange(requestsWith(1_000, 'Content-Length: 1\r\n', 'x'))
   await eventually(() => expect(got.isOver).toBe(true))
-  expect(came).toHaveLength(MAX_PIPELINED_AT_ONCE)
-  expect(answersIn(got.text)).toHaveLength(MAX_PIPELINED_AT_ONCE)
-  expect(got.text).toContain(`More than ${MAX_PIPELINED_AT_ONCE} requests at once`)
+  expect(came).toHaveLength(MOST)
+  expect(answersIn(got.text)).toHaveLength(MOST)
+  expect(got.text).toContain('Too many requests with bodies at once')
 })
 
 test('an upgrade behind many requests ends the connection', async () => {
   const upgrade = 'GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
   const { got } = await exchange(`${requests(100)}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${upgrade}`)
   await eventually(() => expect(got.isOver).toBe(true))
+})
+
+test('many connections with many requests at once share the turns, and all are answered', async () => {
+  const { port, counts } = await listen()
+  const connections = Array.from({ length: 60 }, () => send(port, requests(1)))
+  await eventually(() => {
+    for (const { got } of connections) expect(answersIn(got.text)).toHaveLength(1)
+  })
+  for (const { socket } of connections) socket.write(requests(200))
+  await eventually(() => {
+    for (const { got } of connections) expect(answersIn(got.text)).toHaveLength(201)
+  })
+  expect(counts.most).toBeLessThan(ALL_PIPELINED_AT_ONCE + 2 * connections.length)
 })
