@@ -157,8 +157,17 @@ export const PUSH_AFTER_MS = 1_000
 export const FEW_PUSHES = 8
 /** How much later changed addresses are told for each connection beyond these, in ms: with fifty, after nine seconds. */
 export const PUSH_FOR_EACH_MS = 200
-/** How long a ping may be unanswered, in ms; two such in a row end the connection. */
+/** How long a ping may be unanswered, in ms, until its connection is asked whether it still carries something. */
 export const PING_TIMEOUT_MS = 10_000
+/**
+ * How long a connection that was asked may be silent before it is in doubt, in ms: two round trips over a satellite, and less
+ * than a person takes for a failure.
+ */
+export const DOUBT_AFTER_MS = 1_000
+/** The most relays that are asked when another connection is in doubt. */
+export const MAX_ASKED_RELAYS = 8
+/** How long it may be silent before it ends, in ms, where there is no reason to end it sooner: a machine may sleep so long. */
+export const SILENT_AFTER_MS = 60_000
 /** How long a connection over UDP that is in doubt may take to answer a ping, in ms. */
 export const DEAD_AFTER_MS = 2_000
 /** How long any other connection in doubt may take, in ms, behind what waits on a slow link: as long as two pings. */

@@ -282,8 +282,16 @@ export interface P2pNode {
    * @throws MeshError `p2p.unreachable`
    */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Calls the listener after each connection that opened or closed, so too when a relayed one became direct. */
+  /**
+   * Calls the listener after each connection that opened or closed, so too when a relayed one became direct, and after one
+   * that was in doubt or is so no more.
+   */
   onPath(listener: (peer: PeerId) => void): () => void
+  /**
+   * Calls the listener when a connection to a peer was asked whether it still carries something and stays silent: its streams
+   * may lead nowhere, and new ones go by another connection, which is made if need be.
+   */
+  onDoubt(listener: (peer: PeerId) => void): () => void
   /** Says what each method of finding and reaching peers did and what went wrong, for health and diagnostics. */
   discovery(): readonly {
     /** The method's name, such as `mdns` or `dht`. */
@@ -299,8 +307,8 @@ export interface P2pNode {
   /** Measures a round trip now, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
   /**
-   * Ends the peer's connections that do not answer within 2 s over UDP and 20 s over TCP, when there is a reason to doubt
-   * them; by themselves they end after half a minute, and after minutes. Never rejects; once the signal is aborted none is ended any more.
+   * Asks the peer's connections, where there is a reason to doubt them: `onDoubt` tells of those that are silent for a
+   * second. They end after 2 s over UDP and 20 s over TCP, and after a minute once the signal is aborted. Never rejects.
    */
   endDead(peer: PeerId, signal: AbortSignal): Promise<void>
   stop(): Promise<void>

@@ -14,6 +14,7 @@ import { type ChannelService, createChannels } from '../src/channels/channels.ts
 import { gossipsubSettings, maxFrameBytes } from '../src/gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/libp2p/muxer.ts'
+import { ConnectionChecks } from '../src/libp2p/connection-checks.ts'
 import { HeldBytes } from '../src/libp2p/held-bytes.ts'
 import { MESSAGES_TURN_MS } from '../src/limits.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
@@ -104,9 +105,11 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     maxFrameBytes: maxFrameBytes(config),
     clock: systemClock,
   })
+  const checks = new ConnectionChecks(parts)
   const streams = createMemberStreams({
     ...parts,
     membership,
+    checks,
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
   const turns = new LoopTurns(MESSAGES_TURN_MS, systemClock)

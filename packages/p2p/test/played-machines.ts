@@ -100,6 +100,8 @@ class PlayedMachines implements Played {
       relayAt: direct ? undefined : '/ip4/192.0.2.9/tcp/4001/p2p/relay',
       used: false,
       dialsBack: false,
+      openedAt: this.#now,
+      asked: false,
       ...options,
     }
     this.#connections.set(peer, [...this.open(peer), connection])

@@ -296,7 +296,15 @@ export class ReachNetwork {
   ): void {
     if (!dialler.isUp || !answerer.isUp) return
     const { direct, transport, relay } = init
-    const connection: SimConnection = { id: `c${++this.#ids}`, dialler, answerer, direct, transport, relay }
+    const connection: SimConnection = {
+      id: `c${++this.#ids}`,
+      dialler,
+      answerer,
+      direct,
+      transport,
+      relay,
+      openedAt: this.now,
+    }
     this.changes.push({ at: this.now, peers: pairOf(dialler.id, answerer.id), opened: true, direct })
     answerer.connections.set(connection.id, connection)
     this.#look(answerer, dialler.id)
@@ -343,7 +351,7 @@ export class ReachNetwork {
 
   #look(peer: SimPeer, other: string): void {
     const connections = peer.to(other).map(
-      ({ id, dialler, direct, transport, relay }): SeenConnection => ({
+      ({ id, dialler, direct, transport, relay, openedAt }): SeenConnection => ({
         id,
         direct,
         transport,
@@ -352,6 +360,8 @@ export class ReachNetwork {
         // whoever asked opened a stream
         used: peer.wanted.has(other) || this.get(other).wanted.has(peer.id),
         dialsBack: false,
+        openedAt,
+        asked: false,
       }),
     )
     const missed = connections.length === 0 ? { missedAt: peer.book.get(other) ?? [] } : {}

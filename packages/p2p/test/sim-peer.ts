@@ -11,6 +11,7 @@ export interface SimConnection {
   readonly direct: boolean
   readonly transport: string
   readonly relay: SimPeer | undefined
+  readonly openedAt: number
 }
 
 /** The most of each that one node had at a time. */

@@ -130,10 +130,15 @@ export interface VpnNetwork {
   /** Measures a round trip, in milliseconds. */
   ping(peer: PeerId, signal?: AbortSignal): Promise<number>
   /**
-   * Ends the peer's connections that do not answer now. Must not reject; once the signal is aborted none is ended any
-   * more. Absent where connections end by themselves.
+   * Asks the peer's connections, which `onDoubt` tells of, and ends those that do not answer. Must not reject; once the signal is
+   * aborted there is no hurry to end any. Absent where connections end by themselves.
    */
   endDead?(peer: PeerId, signal: AbortSignal): Promise<void>
+  /**
+   * Calls the listener when a connection to the peer stays silent though it was asked: streams on it may lead nowhere, and
+   * new ones go by another connection. Absent where connections end by themselves.
+   */
+  onDoubt?(listener: (peer: PeerId) => void): () => void
 }
 
 export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

@@ -180,5 +180,6 @@ function vpnNetwork(p2p: P2pMember, blacklisted: readonly Cidr[]): VpnNetwork {
     mapUdpPort: (port, onMapped) => p2p.mapUdpPort(port, onMapped),
     ping: (peer, signal) => p2p.ping(peer, signal),
     endDead: (peer, signal) => p2p.endDead(peer, signal),
+    onDoubt: (listener) => p2p.onDoubt(listener),
   }
 }

@@ -4,6 +4,7 @@
  * handler.
  */
 import type { Connection, Metrics, Stream } from '@libp2p/interface'
+import { countReceived } from '../upstream/received-messages.ts'
 import type { BandwidthCounter } from './bandwidth.ts'
 
 interface StreamMetricsInit {
@@ -21,7 +22,13 @@ export function createStreamMetrics(
   const group = { ...value, timer: () => () => {} }
   const observed = { observe() {}, reset() {}, timer: () => () => {} }
   return {
-    trackMultiaddrConnection: (connection) => watchMessages(connection, onReceived),
+    trackMultiaddrConnection(connection) {
+      const count = countReceived(connection)
+      watchMessages(connection, (bytes) => {
+        count()
+        onReceived(bytes)
+      })
+    },
     trackProtocolStream: (stream) => count(stream, bandwidth, connections),
     registerMetric: () => value,
     registerMetricGroup: () => group,

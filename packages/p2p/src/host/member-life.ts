@@ -4,7 +4,6 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { answerPings } from '../libp2p/answer-pings.ts'
 import { boundIdentify } from '../libp2p/inbound-rates.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
-import { endReplaced } from '../libp2p/end-dead.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
@@ -33,8 +32,7 @@ export async function startParts(
   await topic.start()
   await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
-  const stopPings = startPingMonitor({ host, onRtt }, components)
-  const stopEndingReplaced = endReplaced(host, components)
+  const stopPings = startPingMonitor({ host, onRtt }, { ...components, checks: given.checks })
   const stopIdentifying = identifyAgain({ host, spoken: given.spoken, ...components })
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
@@ -57,7 +55,7 @@ export async function startParts(
     stopPushing()
     stopGate()
     stopPings()
-    stopEndingReplaced()
+    given.stopChecks()
     stopIdentifying()
     await (await joined)()
     await stopMember(given, components)

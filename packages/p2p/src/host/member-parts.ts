@@ -16,16 +16,19 @@ import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
 import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { MAX_UNREAD_BYTES, MESSAGES_TURN_MS } from '../limits.ts'
 import type { Unsent } from '../unsent.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { ByteStreams, Channels } from '../p2p-node.ts'
+import type { ByteStreams, Channels, P2pNode } from '../p2p-node.ts'
 import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { createDials, type Dials } from '../reach/dials.ts'
 import { createReach, type Reach } from '../reach/reach.ts'
+import { RELAY_HOP } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
 import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
@@ -75,6 +78,9 @@ export interface MemberParts extends ReachParts {
   readonly bulk: Bulk | undefined
   readonly paths: PeerPaths
   readonly topic: GossipTopicService
+  readonly checks: ConnectionChecks
+  readonly endDead: P2pNode['endDead']
+  readonly stopChecks: () => void
 }
 
 interface ReachParts {
@@ -110,10 +116,16 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const unsent: Unsent = { bytes: 0 }
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
-  const reached = createReachParts({ ...given, book, methods, self, membership, spoken }, components)
+  const checks = new ConnectionChecks(components)
+  // before the machines, so that they find the older connections of a peer asked when a new one opens
+  const stopEndingReplaced = endReplaced(host, checks)
+  const reached = createReachParts({ ...given, book, methods, self, membership, spoken, checks }, components)
+  const isRelay = (peer: string) => spoken.speaks(peer, RELAY_HOP)
+  const stopAskingRelays = askRelays(host, { checks, isRelay })
   const streams = createMemberStreams({
     ...shared,
     membership,
+    checks,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
   const turns = new LoopTurns(MESSAGES_TURN_MS, clock)
@@ -138,7 +150,14 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       bulk === undefined
         ? channels
         : createBulkChannels({ ...components, channels, bulk, refusals, held, turns }),
-    paths: createPeerPaths({ libp2p: host, streams, spoken }),
+    paths: createPeerPaths({ libp2p: host, streams, spoken, checks }),
+    checks,
+    endDead: (peer, signal) => endDead(host, peer, { checks, signal, isRelay }),
+    stopChecks() {
+      stopEndingReplaced()
+      stopAskingRelays()
+      checks.stop()
+    },
     topic: createGossipTopic(network, { ...shared, membership, held, ...cipher, onReceived }),
   }
 }
@@ -163,12 +182,12 @@ function createBulkParts(
 }
 
 function createReachParts(
-  given: Given & Pick<MemberParts, 'book' | 'methods' | 'self' | 'membership' | 'spoken'>,
+  given: Given & Pick<MemberParts, 'book' | 'methods' | 'self' | 'membership' | 'spoken' | 'checks'>,
   components: P2pComponents,
 ): ReachParts {
-  const { init, host, rules, bootstrap, book, methods, self, membership, spoken } = given
+  const { init, host, rules, bootstrap, book, methods, self, membership, spoken, checks } = given
   const configured = methods.open('bootstrap', bootstrap.length > 0)
-  const dials = createDials({ host, rules }, components)
+  const dials = createDials({ host, rules }, { ...components, checks })
   const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
   const reach = createReach(
     {
@@ -180,7 +199,7 @@ function createReachParts(
       },
       ...limit,
     },
-    { ...components, host, dials, rules, book, membership, spoken },
+    { ...components, host, dials, rules, book, membership, spoken, checks },
   )
   return { reach, dials, configured }
 }

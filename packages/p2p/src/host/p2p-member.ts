@@ -11,7 +11,6 @@ import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
-import { endDead } from '../libp2p/end-dead.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { OnMapped } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -138,12 +137,13 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,
+    onDoubt: paths.onDoubt,
     discovery: parts.methods.list,
     refusals: parts.refusals.counts,
     subscribe: (listener) => events.subscribe(listener),
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
-    endDead: (peer, signal) => endDead(host, peer, { ...components, signal }),
+    endDead: parts.endDead,
     remoteAddresses: () => host.getConnections().flatMap(({ remoteAddr }) => ipOf(remoteAddr) ?? []),
     mapUdpPort: parts.mapUdpPort,
     blockRanges(ranges) {

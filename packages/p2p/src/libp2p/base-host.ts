@@ -29,6 +29,7 @@ import {
   SPARE_CONNECTIONS,
 } from '../limits.ts'
 import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
+import { isInDoubt } from './doubts.ts'
 import { muxer } from './muxer.ts'
 import { quietLogger } from './quiet-logger.ts'
 
@@ -104,7 +105,16 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       parts: (components: unknown) => ({ components: components as HostComponents }),
     },
   })
-  return host as unknown as MeshHost
+  const made = host as unknown as MeshHost
+  leaveOutDoubtful(made.services.parts.components.connectionManager)
+  return made
+}
+
+/** Whoever asks for the connections to one peer wants to use one: libp2p's relays, circuits and WebRTC take the first. */
+function leaveOutDoubtful(connectionManager: ConnectionManager): void {
+  const connections = connectionManager.getConnections.bind(connectionManager)
+  connectionManager.getConnections = (peer) =>
+    peer === undefined ? connections() : connections(peer).filter((connection) => !isInDoubt(connection))
 }
 
 /** Adds a transport to a running host and makes it listen; identify tells the peers. */

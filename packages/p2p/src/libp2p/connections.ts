@@ -1,18 +1,25 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
+import { isInDoubt } from './doubts.ts'
 
-/** Gives the open connections to one peer, direct ones first. */
+/** Gives the open connections to one peer that are not in doubt, direct ones first. */
 export function connectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string): readonly Connection[] {
-  return host
-    .getConnections()
-    .filter(({ remotePeer, status }) => status === 'open' && remotePeer.toString() === peer)
+  return allConnectionsTo(host, peer)
+    .filter((connection) => !isInDoubt(connection))
     .sort((a, b) => Number(b.direct) - Number(a.direct))
 }
 
-/** Gives, for each connected peer, the connection to use: a direct one where there is one. */
+/** Gives the open connections to one peer, those in doubt too. */
+export function allConnectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string): readonly Connection[] {
+  return host
+    .getConnections()
+    .filter(({ remotePeer, status }) => status === 'open' && remotePeer.toString() === peer)
+}
+
+/** Gives, for each connected peer, the connection to use: a direct one where there is one, and none that is in doubt. */
 export function bestConnections(host: Pick<Libp2p, 'getConnections'>): ReadonlyMap<string, Connection> {
   const best = new Map<string, Connection>()
   for (const connection of host.getConnections()) {
-    if (connection.status !== 'open') continue
+    if (connection.status !== 'open' || isInDoubt(connection)) continue
     const peer = connection.remotePeer.toString()
     const known = best.get(peer)
     if (known === undefined || (connection.direct && !known.direct)) best.set(peer, connection)

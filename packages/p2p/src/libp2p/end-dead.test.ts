@@ -1,117 +1,109 @@
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { type Clock, peerIdFromPublicKey, silentLogger } from '@mesh/core'
-import { createManualClock, createSeededRandom } from '@mesh/testkit'
+import { peerIdFromPublicKey } from '@mesh/core'
 import { expect, test } from 'vitest'
-import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS, REPLACED_AFTER_MS, STOOD_BEFORE_MS } from '../limits.ts'
-import { endDead, endReplaced } from './end-dead.ts'
+import {
+  DEAD_AFTER_MS,
+  DEAD_STREAM_AFTER_MS,
+  MAX_ASKED_RELAYS,
+  REPLACED_AFTER_MS,
+  STOOD_BEFORE_MS,
+} from '../limits.ts'
+import { noteDoubt } from './doubts.ts'
+import { askRelays, endDead, endReplaced } from './end-dead.ts'
 
 const PEER = peerIdFromPublicKey(new Uint8Array(32).fill(1))
 
-/** A connection on which no stream is ever opened, or on which the peer refuses one. */
-function connection(address: string, answer: 'never' | 'refusal', openedAt = 0) {
-  let aborted = false
+function connection(address: string, peer: string = PEER, openedAt = 0) {
   const events = new EventTarget()
-  const newStream = (_protocols: readonly string[], { signal }: { readonly signal: AbortSignal }) =>
-    new Promise((_resolve, reject) => {
-      if (answer === 'refusal') return reject(new Error('unsupported'))
-      signal.addEventListener('abort', () => reject(signal.reason))
-    })
   const open = {
     id: address,
     timeline: { open: openedAt },
     addEventListener: events.addEventListener.bind(events),
-    removeEventListener: events.removeEventListener.bind(events),
-    remotePeer: { toString: () => PEER },
+    remotePeer: { toString: () => peer },
     remoteAddr: multiaddr(address),
     status: 'open',
-    direct: true,
-    newStream,
-    abort: () => (aborted = true),
+    direct: !address.includes('circuit'),
   }
+  return { open: open as unknown as Connection, close: () => events.dispatchEvent(new Event('close')) }
+}
+
+/** Notes which connections are asked, and how soon they would end. */
+function createChecks() {
+  const asked: [Connection, number | undefined, AbortSignal | undefined][] = []
+  const listeners = new Set<(connection: Connection) => void>()
   return {
-    open: open as unknown as Connection,
-    wasAborted: () => aborted,
-    close: () => events.dispatchEvent(new Event('close')),
+    asked,
+    doubt(doubtful: Connection) {
+      noteDoubt(doubtful)
+      for (const listener of listeners) listener(doubtful)
+    },
+    checks: {
+      async check(open: Connection, early?: { readonly endAfterMs: number; readonly signal: AbortSignal }) {
+        asked.push([open, early?.endAfterMs, early?.signal])
+      },
+      onDoubt(listener: (connection: Connection) => void) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
   }
 }
 
-async function judged(isSureAgain: boolean, afterMs = DEAD_AFTER_MS) {
-  const clock = createManualClock()
-  const dead = connection('/ip4/5.5.5.5/udp/4000/webrtc', 'never')
-  const alive = connection('/ip4/5.5.5.5/udp/4001/quic-v1', 'refusal')
-  const tcp = connection('/ip4/5.5.5.5/tcp/4001', 'never')
-  const doubt = new AbortController()
-  const host = { getConnections: () => [dead, alive, tcp].map(({ open }) => open) }
-  const options = { clock, random: createSeededRandom(1), logger: silentLogger, signal: doubt.signal }
-  const ending = endDead(host, PEER, options)
-  await clock.advance(DEAD_AFTER_MS / 2)
-  if (isSureAgain) doubt.abort()
-  await clock.advance(afterMs)
-  const outcome = [dead, alive, tcp].map(({ wasAborted }) => wasAborted())
-  await clock.advance(DEAD_STREAM_AFTER_MS)
-  await ending
-  return outcome
-}
-
-test('of the connections over UDP those that do not answer end first, and no others', async () => {
-  expect(await judged(false)).toEqual([true, false, false])
-})
-
-test('those over TCP end later', async () => {
-  expect(await judged(false, DEAD_STREAM_AFTER_MS)).toEqual([true, false, true])
-})
-
-test('none ends once there is no doubt any more', async () => {
-  expect(await judged(true, DEAD_STREAM_AFTER_MS)).toEqual([false, false, false])
-})
-
-test('the time in which this process was held up does not count', async () => {
-  const clock = createManualClock()
-  let late = 3
-  const busy: Clock = { ...clock, after: (ms, run) => clock.after(ms * late, run) }
-  const { open, wasAborted } = connection('/ip4/5.5.5.5/udp/4000/webrtc', 'never')
+test("a peer's connections are asked, those over UDP end sooner; relays are asked, too", async () => {
+  const { checks, asked } = createChecks()
+  const webrtc = connection('/ip4/5.5.5.5/udp/4000/webrtc').open
+  const tcp = connection('/ip4/5.5.5.5/tcp/4001').open
+  const relay = connection('/ip4/6.6.6.6/tcp/4001', 'relay').open
+  const other = connection('/ip4/7.7.7.7/tcp/4001', 'other').open
+  const host = { getConnections: () => [webrtc, tcp, relay, other] }
   const { signal } = new AbortController()
-  const options = { clock: busy, random: createSeededRandom(1), logger: silentLogger, signal }
-  const ending = endDead({ getConnections: () => [open] }, PEER, options)
-  await clock.advance(10 * DEAD_AFTER_MS)
-  expect(wasAborted()).toBe(false)
-  late = 1
-  await clock.advance(2 * DEAD_AFTER_MS)
-  await ending
-  expect(wasAborted()).toBe(true)
+  await endDead(host, PEER, { checks, signal, isRelay: (peer) => peer === 'relay' })
+  expect(asked).toEqual([
+    [relay, undefined, undefined],
+    [webrtc, DEAD_AFTER_MS, signal],
+    [tcp, DEAD_STREAM_AFTER_MS, signal],
+  ])
 })
 
-async function replaced({ closes = false, afterMs = 60_000 }) {
-  const clock = createManualClock()
-  const dead = connection('/ip4/5.5.5.5/tcp/4001', 'never')
-  const alive = connection('/ip4/5.5.5.5/tcp/4002', 'refusal')
-  const sibling = connection('/ip4/5.5.5.5/tcp/4003', 'never', afterMs - STOOD_BEFORE_MS + 1)
-  const opened = connection('/ip4/6.6.6.6/tcp/4001', 'never', afterMs)
-  const connections = [dead, alive, sibling, opened]
+test('where a peer comes by a new connection, those that stood before are asked while it stands, and none dialled at the same time', () => {
+  const { checks, asked } = createChecks()
+  const openedAt = 60_000
+  const before = connection('/ip4/5.5.5.5/tcp/4001').open
+  const sibling = connection('/ip4/5.5.5.5/tcp/4003', PEER, openedAt - STOOD_BEFORE_MS + 1).open
+  const opened = connection('/ip4/6.6.6.6/tcp/4001', PEER, openedAt)
   const events = new EventTarget()
   const host = {
-    getConnections: () => connections.map(({ open }) => open),
+    getConnections: () => [before, sibling, opened.open],
     addEventListener: events.addEventListener.bind(events),
     removeEventListener: events.removeEventListener.bind(events),
   }
-  const components = { clock, random: createSeededRandom(1), logger: silentLogger }
-  const stop = endReplaced(host as unknown as Parameters<typeof endReplaced>[0], components)
-  events.dispatchEvent(new CustomEvent('connection:open', { detail: opened.open }))
-  if (closes) opened.close()
-  await clock.advance(REPLACED_AFTER_MS)
-  const outcome = connections.map(({ wasAborted }) => wasAborted())
+  const open = () => events.dispatchEvent(new CustomEvent('connection:open', { detail: opened.open }))
+  const stop = endReplaced(host as unknown as Parameters<typeof endReplaced>[0], checks)
+  open()
+  expect(asked.map(([each, ms]) => [each, ms])).toEqual([[before, REPLACED_AFTER_MS]])
+  expect(asked[0]?.[2]?.aborted).toBe(false)
+  opened.close()
+  expect(asked[0]?.[2]?.aborted).toBe(true)
   stop()
-  await clock.advance(DEAD_STREAM_AFTER_MS)
-  expect(connections.map(({ wasAborted }) => wasAborted())).toEqual(outcome)
-  return outcome
-}
-
-test('where a peer comes by a new connection, one that stood before and does not answer ends, and none dialled at the same time', async () => {
-  expect(await replaced({})).toEqual([true, false, false, false])
+  open()
+  expect(asked).toHaveLength(1)
 })
 
-test('none ends for a connection that is gone again, or that came as soon', async () => {
-  expect(await replaced({ closes: true })).toEqual([false, false, false, false])
-  expect(await replaced({ afterMs: STOOD_BEFORE_MS - 1 })).toEqual([false, false, false, false])
+test('a connection in doubt has some relays asked, and that of a relay everybody who is not in doubt', () => {
+  const { checks, asked, doubt } = createChecks()
+  const relays = Array.from(
+    { length: MAX_ASKED_RELAYS + 2 },
+    (_, n) => connection(`/ip4/6.6.6.${n}/tcp/1`, 'relay').open,
+  )
+  const peer = connection('/ip4/5.5.5.5/tcp/4001').open
+  const circuit = connection(`/ip4/6.6.6.1/tcp/1/p2p/${PEER}/p2p-circuit`, 'relay').open
+  const all = [peer, circuit, ...relays]
+  const stop = askRelays({ getConnections: () => all }, { checks, isRelay: (id) => id === 'relay' })
+  doubt(peer)
+  expect(asked.map(([each]) => each)).toEqual(relays.slice(0, MAX_ASKED_RELAYS))
+  asked.length = 0
+  doubt(relays[0] as Connection)
+  expect(asked.map(([each]) => each)).toEqual([circuit, ...relays.slice(1)])
+  stop()
 })

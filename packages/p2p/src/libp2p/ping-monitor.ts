@@ -1,5 +1,6 @@
 /**
- * Pings each connection soon after it opens and then once a minute; a connection that misses two in a row ends.
+ * Pings each connection soon after it opens and then once a minute. One that does not answer is asked whether it still carries
+ * something (`connection-checks.ts`), and ends where it does not.
  *
  * libp2p's own monitor (libp2p 3.3.11, `connectionMonitor: { pingInterval }`) can be set to a minute, and is off here
  * because it measures a round trip only after the first whole interval, pings all connections at the same moment, and
@@ -8,6 +9,7 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
+import type { ConnectionChecks } from './connection-checks.ts'
 import { pingConnection } from './ping.ts'
 
 interface PingMonitorInit {
@@ -23,16 +25,20 @@ const FIRST_PING_MS = 1_000
 /** Begins to ping; gives the function that stops it. */
 export function startPingMonitor(
   init: PingMonitorInit,
-  components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger },
+  components: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly logger: Logger
+    readonly checks: Pick<ConnectionChecks, 'check'>
+  },
 ): () => void {
   const { host, intervalMs = PING_INTERVAL_MS } = init
-  const { clock, random } = components
+  const { clock, random, checks } = components
   const log = components.logger.child('ping')
-  const watched = new Map<string, { cancel: () => void; misses: number }>()
+  const watched = new Map<string, { cancel: () => void }>()
 
   function watch(connection: Connection, delayMs: number): void {
-    const misses = watched.get(connection.id)?.misses ?? 0
-    watched.set(connection.id, { misses, cancel: clock.after(delayMs, () => void check(connection)) })
+    watched.set(connection.id, { cancel: clock.after(delayMs, () => void check(connection)) })
   }
 
   async function check(connection: Connection): Promise<void> {
@@ -46,13 +52,9 @@ export function startPingMonitor(
         connection.remotePeer.toString(),
         await pingConnection(connection, { clock, random, signal: limit.signal }),
       )
-      state.misses = 0
     } catch (error) {
-      // a peer that does not speak ping has answered all the same
-      state.misses =
-        error instanceof Error && error.name === 'UnsupportedProtocolError' ? 0 : state.misses + 1
       log.debug('ping failed', { peer: connection.remotePeer.toString(), reason: String(error) })
-      if (state.misses >= 2) connection.abort(new Error('two pings were not answered'))
+      void checks.check(connection)
     } finally {
       cancel()
     }

@@ -23,17 +23,22 @@ export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'c
     return { ...seen, since: known?.since ?? draft.now, closing: known?.closing ?? false }
   })
   const opened = connections.filter(({ id }) => !before.has(id))
+  const hasAnswered = connections.some(({ id, asked }) => !asked && before.get(id)?.asked === true)
   for (const { id } of connections) before.delete(id)
   change(draft, { connections })
   noteTeller(draft, input.from)
+  if (opened.length > 0 || hasAnswered) closeSuperfluous(draft)
   if (opened.length > 0) onOpened(draft)
   if (before.size > 0) onClosed(draft, [...before.values()], input)
 }
 
-function onOpened(draft: Draft): void {
+function closeSuperfluous(draft: Draft): void {
   for (const { id } of superfluousConnections(draft.state.dialsFirst, openOf(draft.state))) {
     closeConnection(draft, id, 'another connection to the peer stands')
   }
+}
+
+function onOpened(draft: Draft): void {
   onSearchDone(draft)
   onDemandDone(draft)
   change(draft, { lastError: undefined })

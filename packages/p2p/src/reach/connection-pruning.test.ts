@@ -54,6 +54,7 @@ async function createFull(libp2pLimit: number, maxConnections: number) {
       rules: { isBlocked: () => false },
       book: { addressesOf: () => [], noteFound: () => {}, noteError: () => {} },
       spoken: { speaks: () => false, onChange: () => () => {} },
+      checks: { onDoubt: () => () => {} },
       membership: {
         isMember: (peer) => members.has(peer),
         onChange: (listener) => {

@@ -6,6 +6,8 @@ import type { AddressRules } from '../addresses/address-rules.ts'
 import { oneForEachRelay } from '../addresses/announced-addresses.ts'
 import { relayOf } from '../addresses/relayed-address.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
+import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import { UPGRADE_TIMEOUT_MS } from '../limits.ts'
 import type { PeerAddress, Route } from './peer-state.ts'
 import { raceDial, type RaceDialInit } from './race-dial.ts'
@@ -26,9 +28,9 @@ export interface Dials {
 
 export function createDials(
   init: { readonly host: MeshHost; readonly rules: AddressRules },
-  components: { readonly clock: Clock },
+  components: { readonly clock: Clock; readonly checks: Pick<ConnectionChecks, 'whileSure'> },
 ): Dials {
-  return new HostDials(init, components.clock)
+  return new HostDials(init, components)
 }
 
 export function toPeerAddress(address: Multiaddr): PeerAddress {
@@ -42,13 +44,18 @@ class HostDials implements Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
   readonly #clock: Clock
+  readonly #checks: Pick<ConnectionChecks, 'whileSure'>
   readonly #running = new Map<string, AbortController>()
   #isStopped = false
 
-  constructor({ host, rules }: { readonly host: MeshHost; readonly rules: AddressRules }, clock: Clock) {
+  constructor(
+    { host, rules }: Parameters<typeof createDials>[0],
+    components: Parameters<typeof createDials>[1],
+  ) {
     this.#host = host
     this.#rules = rules
-    this.#clock = clock
+    this.#clock = components.clock
+    this.#checks = components.checks
   }
 
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
@@ -116,7 +123,25 @@ class HostDials implements Dials {
     const onProgress = ({ type }: { readonly type: string }) => {
       if (type === HANDSHAKE_BEGINS) onAnswer()
     }
-    return await transportManager.dial(address, { signal, onProgress })
+    const dial = (sure: AbortSignal) => transportManager.dial(address, { signal: sure, onProgress })
+    return await this.#overSure(relayOf(address), { signal, dial })
+  }
+
+  /** Dials over the relay, and once more where the connection to it is silent meanwhile: it is made anew then. */
+  async #overSure(
+    relay: string | undefined,
+    {
+      signal,
+      dial,
+    }: { readonly signal: AbortSignal; readonly dial: (sure: AbortSignal) => Promise<Connection> },
+  ): Promise<Connection> {
+    if (relay === undefined) return await dial(signal)
+    try {
+      return await this.#checks.whileSure(connectionsTo(this.#host, relay), { signal, task: dial })
+    } catch (error) {
+      if (!(error instanceof SilentConnectionError)) throw error
+      return await dial(signal)
+    }
   }
 }
 

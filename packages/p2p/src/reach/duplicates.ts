@@ -3,23 +3,34 @@
  * the one that the greater peer id dialled closes, at once: half a second later gossip streams would already hang on
  * it. Both ends come to the same choice, whatever software the other one runs.
  */
+import { STOOD_BEFORE_MS } from '../limits.ts'
 import type { SeenConnection } from './peer-state.ts'
 
+type Rival = Pick<SeenConnection, 'direct' | 'outbound' | 'dialsBack' | 'openedAt' | 'asked' | 'used'>
+
 /** Those of one peer's open connections that should close. `dialsFirst`: this node's id is the smaller one. */
-export function superfluousConnections<C extends Pick<SeenConnection, 'direct' | 'outbound' | 'dialsBack'>>(
+export function superfluousConnections<C extends Rival>(
   dialsFirst: boolean,
   connections: readonly C[],
 ): readonly C[] {
   // AutoNAT closes its second connection itself; closing either would prove the address unreachable
   if (connections.some(({ dialsBack }) => dialsBack)) return []
+  // one that stood before carries nothing any more, perhaps: the peer may have come back without it
+  if (connections.some(({ asked }) => asked)) return []
   // two relayed connections are of no more use than one, and beside a direct one they have some seconds
   const direct = connections.filter((connection) => connection.direct)
-  const rivals = direct.length > 0 ? direct : connections
+  const all = direct.length > 0 ? direct : connections
+  const oldest = Math.min(...all.map(({ openedAt }) => openedAt))
+  const isLater = ({ openedAt }: C) => openedAt - oldest >= STOOD_BEFORE_MS
+  const rivals = all.filter((connection) => !isLater(connection))
+  // streams have moved to what was dialled while the first was in doubt
+  const later = all.filter((connection) => isLater(connection) && connection.outbound && !connection.used)
   const bySmaller = ({ outbound }: C) => outbound === dialsFirst
   const kept = rivals.find(bySmaller) ?? rivals[0]
   if (kept === undefined) return []
   // of several that one side dialled, that side picks: the other may have seen them open in another order
-  return rivals.filter(
+  const twins = rivals.filter(
     (connection) => connection !== kept && (bySmaller(connection) !== bySmaller(kept) || connection.outbound),
   )
+  return [...twins, ...later]
 }

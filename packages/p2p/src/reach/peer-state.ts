@@ -18,11 +18,14 @@
  *    another and counts in no share, until `ASKED_FOR_MS` after the last time.
  * 6. Connected twice: of two direct connections the one that the greater id dialled closes, at once, so that no stream
  *    hangs on it yet; of several that one side dialled, that side closes all but one. The same holds for relayed ones
- *    where no direct one stands. Nothing closes while one of them is an AutoNAT dial-back.
+ *    where no direct one stands. Nothing closes while one of them is an AutoNAT dial-back, or is asked whether it still
+ *    carries something. Of one that had stood before and answers, and one that was dialled in its place, the side that
+ *    dialled closes the later one as soon as nothing uses it.
  * 7. Relayed: made direct by dialling the peer's own addresses again and by WebRTC over the relay, at most
  *    `MAX_PARALLEL_UPGRADES` at a time, asked-for peers first, after the waits of `UPGRADE_RETRY_MS`; the greater id
  *    waits longer. A relayed connection stays some seconds beside the direct one, so that streams can move.
- * 8. Lost: a member or configured peer that went is looked for where it was last known to be.
+ * 8. Lost: a member or configured peer that went is looked for where it was last known to be. A connection that is asked and
+ *    stays silent (`libp2p/connection-checks.ts`) is not there for the machine, until it answers.
  * 9. Relays: a reservation is asked of members that this node dialled directly, one at a time, until `RELAYS_WANTED`
  *    stand; one that refused is left alone for `RELAY_REFUSED_MS`.
  * 10. Too many connections: members are marked worth more than strangers (libp2p closes those of least worth first);
@@ -60,6 +63,10 @@ export interface SeenConnection {
   readonly used: boolean
   /** AutoNAT tries an address by it. */
   readonly dialsBack: boolean
+  /** When it was opened, in Unix ms. */
+  readonly openedAt: number
+  /** It was asked whether it still carries something, and has not answered. */
+  readonly asked: boolean
 }
 
 export interface PeerConnection extends SeenConnection {

@@ -9,6 +9,7 @@ import { addressGroupOf } from '../addresses/address-group.ts'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
+import type { ConnectionChecks } from '../libp2p/connection-checks.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { MAX_CONNECTIONS } from '../limits.ts'
@@ -42,6 +43,7 @@ export interface ReachComponents {
   readonly book: Pick<PeerBook, 'addressesOf' | 'noteFound' | 'noteError'>
   readonly membership: Pick<Membership, 'isMember' | 'onChange' | 'onMember'>
   readonly spoken: Pick<SpokenProtocols, 'speaks' | 'onChange'>
+  readonly checks: Pick<ConnectionChecks, 'onDoubt'>
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -173,7 +175,7 @@ class ReachShell implements Reach {
   // Events in
 
   #listen(): void {
-    const { host, membership, spoken } = this.#parts
+    const { host, membership, spoken, checks } = this.#parts
     const onOpen = ({ detail }: CustomEvent<Connection>) => this.#look(detail.remotePeer.toString(), detail)
     const onClose = ({ detail }: CustomEvent<Connection>) => this.#look(detail.remotePeer.toString())
     host.addEventListener('connection:open', onOpen)
@@ -181,6 +183,7 @@ class ReachShell implements Reach {
     this.#stops.push(
       () => host.removeEventListener('connection:open', onOpen),
       () => host.removeEventListener('connection:close', onClose),
+      checks.onDoubt(({ remotePeer }) => this.#look(remotePeer.toString())),
       spoken.onChange((peer) => this.#lookAtOffer(peer)),
       membership.onMember((peer) => this.#lookAtOffer(peer)),
       membership.onChange((peer, proven) => {

@@ -1,6 +1,7 @@
 /** A connection of libp2p as the machines see it. */
 import type { Connection } from '@libp2p/interface'
 import { transportOf } from '../addresses/address-rules.ts'
+import { isAsked } from '../libp2p/doubts.ts'
 import {
   AUTONAT_REQUEST_PROTOCOL,
   MEMBER_PROTOCOL,
@@ -9,7 +10,8 @@ import {
 } from '../protocols.ts'
 import type { SeenConnection } from './peer-state.ts'
 
-export function seeConnection({ id, direct, direction, remoteAddr, streams }: Connection): SeenConnection {
+export function seeConnection(connection: Connection): SeenConnection {
+  const { id, direct, direction, remoteAddr, streams, timeline } = connection
   const [relayAt, rest] = direct ? [] : remoteAddr.toString().split('/p2p-circuit')
   return {
     id,
@@ -19,6 +21,8 @@ export function seeConnection({ id, direct, direction, remoteAddr, streams }: Co
     relayAt: rest === undefined ? undefined : relayAt,
     used: streams.some(({ protocol }) => isUse(protocol)),
     dialsBack: streams.some(({ protocol }) => protocol === AUTONAT_REQUEST_PROTOCOL),
+    openedAt: timeline.open,
+    asked: isAsked(connection),
   }
 }
 

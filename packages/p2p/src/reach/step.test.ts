@@ -32,6 +32,8 @@ const connection: fc.Arbitrary<SeenConnection> = fc.record({
   relayAt: fc.constantFrom('/ip4/198.51.100.1/tcp/1/p2p/r1', undefined),
   used: fc.boolean(),
   dialsBack: fc.boolean(),
+  openedAt: fc.constantFrom(0, 1_000, 60_000),
+  asked: fc.boolean(),
 })
 const connections = fc.uniqueArray(connection, { maxLength: 4, selector: ({ id }) => id })
 const purpose = fc.constantFrom('search', 'demand')

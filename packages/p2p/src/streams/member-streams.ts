@@ -6,6 +6,7 @@
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
+import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
 import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
@@ -59,6 +60,7 @@ export interface MemberStreams {
 interface MemberStreamsComponents {
   readonly libp2p: Libp2p
   readonly membership: Membership
+  readonly checks: Pick<ConnectionChecks, 'whileSure'>
   readonly clock: Clock
   readonly refusals: Refusals
   /** Makes a connection to a peer that has none. */
@@ -149,9 +151,7 @@ class MemberStreamsService implements MemberStreams {
   ): Promise<MemberStream> {
     return this.inTime(peer, outer, async (signal) => {
       this.#gate(peer, rules)
-      const connection = await this.#usableConnection(peer, rules, signal)
-      this.#gate(peer, rules)
-      const stream = await openOn(connection, protocol, { peer, rules, signal })
+      const { connection, stream } = await this.#openOnOne(peer, protocol, { rules, signal })
       if (this.#isStopped) {
         stream.abort(new Error('stopped'))
         throw new MeshError('p2p.not_started', 'this node has stopped')
@@ -201,19 +201,44 @@ class MemberStreamsService implements MemberStreams {
     throw new MeshError('p2p.not_admitted', 'the peer is kept out of the network', { details: { peer } })
   }
 
-  /** Gives a connection on which the peer proved itself, where that is asked for. */
-  async #usableConnection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
+  /**
+   * Opens the stream on a connection on which the peer proved itself, where that is asked for; on another one where that is
+   * silent, or closes as the second of two that both ends began at once.
+   */
+  async #openOnOne(
+    peer: PeerId,
+    protocol: string,
+    { rules, signal }: { readonly rules: StreamRules; readonly signal: AbortSignal },
+  ): Promise<Pick<MemberStream, 'connection' | 'stream'>> {
+    const { checks } = this.#components
     for (let tries = 1; ; tries++) {
       const connection = await this.connection(peer, rules, signal)
-      if (rules.from !== 'proven' || (await this.#components.membership.prove(connection, signal)))
-        return connection
-      signal.throwIfAborted()
-      // of two that both ends began at once one is closed, and the other is good
-      if (connection.status !== 'open' && tries < MAX_CONNECTIONS_TRIED) continue
-      throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', {
-        details: { peer },
-      })
+      const task = async (sure: AbortSignal) => {
+        await this.#prove(connection, { peer, rules, signal: sure })
+        this.#gate(peer, rules)
+        return { connection, stream: await openOn(connection, protocol, { peer, rules, signal: sure }) }
+      }
+      try {
+        return await checks.whileSure([connection], { signal, task })
+      } catch (error) {
+        signal.throwIfAborted()
+        const isGone = connection.status !== 'open' || error instanceof SilentConnectionError
+        if (!isGone || tries >= MAX_CONNECTIONS_TRIED) throw error
+      }
     }
+  }
+
+  async #prove(
+    connection: Connection,
+    {
+      peer,
+      rules,
+      signal,
+    }: { readonly peer: PeerId; readonly rules: StreamRules; readonly signal: AbortSignal },
+  ): Promise<void> {
+    if (rules.from !== 'proven' || (await this.#components.membership.prove(connection, signal))) return
+    signal.throwIfAborted()
+    throw new MeshError('p2p.not_member', 'the peer did not prove that it is a member', { details: { peer } })
   }
 
   /** Calls `onClosed` when the stream ends, or at once when it has ended. */

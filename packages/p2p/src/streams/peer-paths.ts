@@ -2,11 +2,13 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
+import type { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import { isInDoubt } from '../libp2p/doubts.ts'
 import type { P2pNode } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { MemberStreams } from './member-streams.ts'
 
-export interface PeerPaths extends Pick<P2pNode, 'connect' | 'speaks' | 'onPath'> {
+export interface PeerPaths extends Pick<P2pNode, 'connect' | 'speaks' | 'onPath' | 'onDoubt'> {
   stop(): void
 }
 
@@ -14,14 +16,19 @@ export function createPeerPaths(components: {
   readonly libp2p: Libp2p
   readonly streams: Pick<MemberStreams, 'connection' | 'inTime'>
   readonly spoken: SpokenProtocols
+  readonly checks: Pick<ConnectionChecks, 'onDoubt'>
 }): PeerPaths {
-  const { libp2p, streams, spoken } = components
+  const { libp2p, streams, spoken, checks } = components
   const listeners = new Set<(peer: PeerId) => void>()
-  const onChange = ({ detail }: CustomEvent<Connection>) => {
-    const peer = tryParsePeerId(detail.remotePeer.toString())
+  const onChange = ({ detail }: CustomEvent<Connection>) => changed(detail)
+  const stopDoubts = checks.onDoubt((connection) => changed(connection))
+
+  function changed({ remotePeer }: Connection): void {
+    const peer = tryParsePeerId(remotePeer.toString())
     if (peer === undefined) return
     for (const listener of listeners) listener(peer)
   }
+
   libp2p.addEventListener('connection:open', onChange)
   libp2p.addEventListener('connection:close', onChange)
 
@@ -55,6 +62,11 @@ export function createPeerPaths(components: {
 
   return {
     onPath,
+    onDoubt: (listener) =>
+      checks.onDoubt((connection) => {
+        const peer = tryParsePeerId(connection.remotePeer.toString())
+        if (peer !== undefined && isInDoubt(connection)) listener(peer)
+      }),
     speaks: (peer, protocol) => spoken.of(peer)?.has(protocol),
     connect: (peer, outer) =>
       streams.inTime(peer, outer, async (signal) => {
@@ -64,6 +76,7 @@ export function createPeerPaths(components: {
     stop() {
       libp2p.removeEventListener('connection:open', onChange)
       libp2p.removeEventListener('connection:close', onChange)
+      stopDoubts()
       listeners.clear()
     },
   }

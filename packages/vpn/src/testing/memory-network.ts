@@ -7,7 +7,7 @@ type MemoryPath = 'direct' | 'relayed'
 
 type MemberNetwork = Pick<
   VpnNetwork,
-  'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping'
+  'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'onDoubt' | 'ping'
 >
 
 interface OpenedStream {
@@ -30,6 +30,8 @@ export interface MemoryNetwork {
   setReach(a: PeerId, b: PeerId, path: MemoryPath | undefined): void
   /** Connects two members, or changes the connection there is. Streams that are open stay as they are. */
   connect(a: PeerId, b: PeerId, path?: MemoryPath): void
+  /** The connection to the other is silent where the first asked it; open streams stay, and new ones pass. */
+  doubt(of: PeerId, other: PeerId): void
   /** Breaks the connection with its streams. */
   disconnect(a: PeerId, b: PeerId): void
   /** Every stream that was opened, the oldest first. */
@@ -50,6 +52,7 @@ interface Member {
   readonly peer: PeerId
   readonly handlers: Map<string, Handler>
   readonly onPath: Set<(peer: PeerId) => void>
+  readonly onDoubt: Set<(peer: PeerId) => void>
   readonly onPeerWith: Map<string, Set<(peer: PeerId, present: boolean) => void>>
 }
 
@@ -82,7 +85,13 @@ class JoinedMembers implements MemoryNetwork {
 
   join(peer: PeerId): MemoryMember {
     const handlers = new Map<string, Handler>()
-    this.#members.set(peer, { peer, handlers, onPath: new Set(), onPeerWith: new Map() })
+    this.#members.set(peer, {
+      peer,
+      handlers,
+      onPath: new Set(),
+      onDoubt: new Set(),
+      onPeerWith: new Map(),
+    })
     return {
       network: createMemberNetwork(peer, this),
       unhandle(...protocols) {
@@ -106,6 +115,10 @@ class JoinedMembers implements MemoryNetwork {
         if (this.speaks(of, other, protocol)) for (const listener of listeners) listener(other, true)
       }
     }
+  }
+
+  doubt(of: PeerId, other: PeerId): void {
+    for (const listener of this.#memberOf(of).onDoubt) listener(other)
   }
 
   disconnect(a: PeerId, b: PeerId): void {
@@ -141,7 +154,7 @@ class JoinedMembers implements MemoryNetwork {
     )
   }
 
-  listeners(peer: PeerId): Pick<Member, 'onPath' | 'onPeerWith'> {
+  listeners(peer: PeerId): Pick<Member, 'onPath' | 'onDoubt' | 'onPeerWith'> {
     return this.#memberOf(peer)
   }
 
@@ -218,6 +231,11 @@ function createMemberNetwork(self: PeerId, all: JoinedMembers): MemberNetwork {
       const { onPath } = all.listeners(self)
       onPath.add(listener)
       return () => void onPath.delete(listener)
+    },
+    onDoubt(listener) {
+      const { onDoubt } = all.listeners(self)
+      onDoubt.add(listener)
+      return () => void onDoubt.delete(listener)
     },
     async ping(other) {
       if (pathOf(other) === undefined) throw new MeshError('p2p.unreachable', 'not connected')

@@ -119,6 +119,24 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     expect(a.tunnels.status(b.peer).sessionSince).toBe(session)
   })
 
+  it('goes by new streams and a new control channel when the connection is in doubt, with the same session', async () => {
+    const { network, a, b } = await two()
+    send(a, b, 1)
+    await received(b, 1)
+    send(b, a, 1)
+    await received(a, 1)
+    const session = a.tunnels.status(b.peer).sessionSince
+    const openedBy = (protocol: string) =>
+      network.opened.filter((one) => one.from === a.peer && one.protocol === protocol).length
+    const before = openedBy(VPN_PROTOCOL)
+    network.doubt(a.peer, b.peer)
+    send(a, b, 2)
+    expect(await received(b, 1)).toEqual([2])
+    expect(openedBy(PACKETS_PROTOCOL)).toBe(2)
+    await eventually(() => expect(openedBy(VPN_PROTOCOL)).toBe(before + 1))
+    expect(a.tunnels.status(b.peer).sessionSince).toBe(session)
+  })
+
   it('needs a moment only when a peer restarts with another key', async () => {
     const { network, a, b } = await two()
     send(a, b, 1)

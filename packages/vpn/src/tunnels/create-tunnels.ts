@@ -116,6 +116,7 @@ class PeerTunnels implements Tunnels {
     const { network } = this.#components
     this.#unwatch.push(
       network.onPath((peer) => this.#onPath(peer)),
+      network.onDoubt?.((peer) => this.#onDoubt(peer)) ?? (() => {}),
       network.channels.onPeerWith(VPN_PROTOCOL, (peer) => this.#evaluate(peer)),
     )
     await this.#keys.start()
@@ -317,6 +318,12 @@ class PeerTunnels implements Tunnels {
     if (this.#components.network.pathOf(peer) === undefined) return
     this.#packets.reach(peer)
     this.#legacy.reach(peer)
+  }
+
+  /** Packets, and what the peers tell each other of their paths, go by another connection. */
+  #onDoubt(peer: PeerId): void {
+    this.#packets.silent(peer)
+    this.#keys.renew(peer)
   }
 
   #onSilence(peer: PeerId): void {

@@ -49,15 +49,13 @@ export class KeyMember {
     return [...this.channels].findLast(({ established }) => established !== undefined)?.channel.address
   }
 
-  /** Sends on a channel that stands. False: there is none. */
+  /** Sends on the newest channel that stands. False: there is none. */
   send(message: Uint8Array): boolean {
-    for (const { channel, established } of this.channels) {
-      if (established === undefined) continue
-      // its end shows where it is read
-      channel.send(message).catch(() => {})
-      return true
-    }
-    return false
+    // an older one may stand on a connection that carries nothing any more
+    const newest = [...this.channels].findLast(({ established }) => established !== undefined)
+    // its end shows where it is read
+    newest?.channel.send(message).catch(() => {})
+    return newest !== undefined
   }
 
   stopRetrying(): void {

@@ -25,7 +25,16 @@ export interface TunnelsInit {
 export interface TunnelsComponents {
   readonly network: Pick<
     VpnNetwork,
-    'channels' | 'streams' | 'speaks' | 'connect' | 'pathOf' | 'onPath' | 'ping' | 'mapUdpPort' | 'endDead'
+    | 'channels'
+    | 'streams'
+    | 'speaks'
+    | 'connect'
+    | 'pathOf'
+    | 'onPath'
+    | 'ping'
+    | 'mapUdpPort'
+    | 'endDead'
+    | 'onDoubt'
   >
   readonly engine: Pick<
     Engine,
