@@ -1,12 +1,15 @@
 /** Reads flags, environment and the file of defaults of one call. The only reader of the environment. */
-import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { MeshError } from '@mesh/core'
+import { readNamedFile } from '../state/read-named-file.ts'
 import { type GivenArguments, readDefaults, readEnvironment } from './given.ts'
 import type { Settings } from './options.ts'
 import { resolveSettings } from './resolve-settings.ts'
 import type { ResolvedSettings } from './resolved-settings.ts'
+
+/** The longest file of defaults that is read: one that names every flag has less than 8 KiB. */
+const MAX_DEFAULTS_BYTES = 1024 * 1024
 
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -52,7 +55,7 @@ function readDefaultsFile(asked: string | undefined, base: string, environment: 
   const file = asked === undefined ? defaultsFile(environment) : resolve(base, asked)
   let content: string
   try {
-    content = readFileSync(file, 'utf8')
+    content = readNamedFile(file, MAX_DEFAULTS_BYTES).text
   } catch (cause) {
     if (asked === undefined && ['ENOENT', 'ENOTDIR'].includes((cause as NodeJS.ErrnoException).code ?? ''))
       return []

@@ -5,10 +5,8 @@ import {
   fsyncSync,
   realpathSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -24,6 +22,7 @@ import {
 import { type Clock, type Logger, MeshError, toError } from '@mesh/core'
 import { shellWord } from '../log/shell-word.ts'
 import { currentUser, foreignLinkOwner, isForeign } from './file-owners.ts'
+import { type NamedFile, readNamedFile } from './read-named-file.ts'
 
 /** How often the file is looked at, at most, in ms. */
 const LOOK_INTERVAL_MS = 250
@@ -146,15 +145,13 @@ function readTokenText(file: string): string {
       'Name the file that it leads to.',
     )
   }
-  let stat: Stats
-  let text: string
+  let read: NamedFile
   try {
-    stat = statSync(file)
-    text = stat.size > MAX_FILE_BYTES ? '' : readFileSync(file, 'utf8')
+    read = readNamedFile(file, MAX_FILE_BYTES)
   } catch (cause) {
     throw badFile(`cannot read ${file}: ${toError(cause).message}`, 'Make one with `mesh api-token create`.')
   }
-  if (stat.size > MAX_FILE_BYTES) throw badFile(`${file} is too large to be a file of tokens`)
+  const { stat, text } = read
   const user = currentUser()
   const isChangeable = (stat.mode & OTHERS_WRITE) !== 0 || (user !== undefined && isForeign(stat, user))
   if (stat.isFile() && user !== undefined && isChangeable) {

@@ -2,6 +2,7 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { shellWord } from '../log/shell-word.ts'
+import { handedDescriptor } from './read-named-file.ts'
 
 type Permissions = Pick<Stats, 'mode' | 'uid' | 'gid'>
 
@@ -75,8 +76,8 @@ export function describeExposedFile(
  * makes for descriptors (`/dev/stdin`, and `/dev/fd/63` by the shell's `<(...)`).
  */
 export function linkTarget(file: string): string | undefined {
+  if (handedDescriptor(file) !== undefined) return undefined
   const path = resolve(file)
-  if (/^\/(?:dev|proc)\//.test(path)) return undefined
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined
   return resolve(dirname(path), readlinkSync(path))
 }

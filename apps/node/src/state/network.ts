@@ -1,10 +1,10 @@
 /** Reads the network that the settings name. */
-import { readFileSync } from 'node:fs'
 import { MeshError } from '@mesh/core'
 import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
 import { shellWord } from '../log/shell-word.ts'
 import type { Settings } from '../settings/options.ts'
 import { describeExposedFile, linkTarget } from './file-owners.ts'
+import { readNamedFile } from './read-named-file.ts'
 
 export interface Network {
   /** 20 hex digits; tells nothing of the secrets. */
@@ -12,7 +12,7 @@ export interface Network {
   readonly config: NetworkConfig
 }
 
-/** A configuration has about 400 bytes, its token a third more. */
+/** The longest file that is read: a configuration has about 400 bytes and at most 64 KiB, its token a third more. */
 const MAX_FILE_BYTES = 128 * 1024
 
 /**
@@ -51,19 +51,14 @@ function readConfig({ config, token, tokenFile }: Settings): NetworkConfig | und
 }
 
 function readText(file: string, flag: string): string {
-  let content: Buffer
   try {
     const target = linkTarget(file)
     if (target !== undefined) throw isLink(file, flag, target)
-    content = readFileSync(file)
+    return readNamedFile(file, MAX_FILE_BYTES).text
   } catch (cause) {
     if (cause instanceof MeshError) throw cause
     throw new MeshError('node.unreadable', `cannot read ${file} (${flag})`, { cause })
   }
-  if (content.length > MAX_FILE_BYTES) {
-    throw new MeshError('node.unreadable', `${file} (${flag}) is too large to be a network's`)
-  }
-  return content.toString('utf8')
 }
 
 function isLink(file: string, flag: string, target: string): MeshError {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemRandom } from '@mesh/core'
@@ -45,4 +45,15 @@ test.skipIf(why !== '')(`a pipe in the place of an identity is told, one of the 
   expect(lock.isInPlace()).toBe(true)
   expect(readStateText(place('pid'))).toBe(`${process.pid}\n`)
   lock.release()
+})
+
+test('a file of the state folder without end is not held in memory', () => {
+  writeFileSync(place('identity'), '')
+  truncateSync(place('identity'), 1024 ** 3)
+  expect(() => openIdentity(folder, systemRandom, silentLogger)).toThrow(
+    expect.objectContaining({
+      code: 'node.bad_identity',
+      cause: expect.objectContaining({ message: expect.stringMatching(/more than/) as string }) as Error,
+    }),
+  )
 })
