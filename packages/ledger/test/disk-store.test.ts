@@ -1,5 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -51,6 +61,19 @@ test('what was committed is there after stop and start, in every detail', async 
   expect(second.snapshot().digest()).toEqual(before.digest())
   expect(second.snapshot().get('notes', 'gone')?.deleted).toBe(true)
   await second.stop()
+})
+
+test('a symbolic link that leads to no file is told as one, and nothing is made', () => {
+  const gone = join(folder, 'gone.db')
+  symlinkSync(gone, file())
+  expect(() => openDiskStore({ path: file() })).toThrow(
+    expect.objectContaining({
+      code: 'ledger.store_damaged',
+      message: `${file()} is damaged: it is a symbolic link to ${gone}, where no file can be reached`,
+      hint: expect.stringContaining(`Move ${file()} away`) as string,
+    }),
+  )
+  expect(existsSync(gone)).toBe(false)
 })
 
 test('versions above 2^63 survive', () => {

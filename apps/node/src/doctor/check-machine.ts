@@ -52,8 +52,8 @@ function checkState({ stateDir: { path, writing } }: MachineFacts): Check {
   if (writing.works) return ok('state', `${path} can be written.`)
   return fail(
     'state',
-    `${path} cannot be written: ${writing.reason}.`,
-    'Identity and ledger are kept there: make it writable for the user of the node, make room on its disk, or give another --state-dir.',
+    `${path} cannot be used: ${writing.reason}.`,
+    'Identity and ledger are kept there: make it writable for the user of the node and for nobody else, make room on its disk, or give another --state-dir.',
   )
 }
 

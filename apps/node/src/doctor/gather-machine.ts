@@ -8,6 +8,7 @@ import type { Settings } from '../settings/options.ts'
 import { examineExit } from '../exit/examine-exit.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
+import { describeSharedFolder } from '../state/refuse-shared-folder.ts'
 import { lookUpHost } from '../look-up-host.ts'
 import { version } from '../version.ts'
 import type { MachineFacts } from './facts.ts'
@@ -77,13 +78,16 @@ const ROOM_BYTES = 1024 * 1024
 
 /**
  * Makes a folder with a file in it for a moment, or in the first one above it that is there, since the node makes the rest:
- * root is told that it may write where nobody can, and a full disk shows as well.
+ * root is told that it may write where nobody can, and a full disk shows as well. A folder that other users could exchange does
+ * not work either.
  */
 export function writing(stateDir: string): Tried {
   let folder = stateDir
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
   let made: string | undefined
   try {
+    const shared = describeSharedFolder(folder)
+    if (shared !== undefined) return { works: false, reason: shared }
     made = mkdtempSync(join(folder, '.mesh-doctor-'))
     writeFileSync(join(made, 'room'), Buffer.alloc(ROOM_BYTES))
     return { works: true }

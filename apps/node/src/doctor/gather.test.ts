@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,13 +66,18 @@ test('of the addresses that a node would listen on, those that are taken are tol
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'a folder that nobody can write is told, to root too, and none is left behind',
+  'a folder that nobody can write, or everybody, is told, to root too, and none is left behind',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'mesh-doctor-'))
     ends.push(() => rmSync(folder, { recursive: true }))
     expect(writing(join(folder, 'deep', 'down'))).toEqual({ works: true })
     expect(readdirSync(folder)).toEqual([])
     expect(writing('/proc/mesh')).toMatchObject({ works: false })
+    chmodSync(folder, 0o777)
+    expect(writing(join(folder, 'deep', 'down'))).toEqual({
+      works: false,
+      reason: `other users of this machine can write to the folder ${folder}`,
+    })
   },
 )
 

@@ -14,6 +14,7 @@ import {
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
 import { makeFolder } from '../state/make-folder.ts'
+import { refuseSharedFolder } from '../state/refuse-shared-folder.ts'
 import { createLedgerKeeper, type LedgerKeeper } from './ledger-keeper.ts'
 
 export interface OpenLedgerInit {
@@ -114,6 +115,7 @@ function storePath({ settings, folder }: OpenLedgerInit): string {
       hint: 'Give --ledger-state a folder that this user may write to.',
     })
   }
+  if (settings.ledgerState !== undefined) refuseSharedFolder(place, { named: place, flag: '--ledger-state' })
   return join(place, 'ledger.db')
 }
 

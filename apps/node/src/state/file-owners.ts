@@ -1,7 +1,6 @@
 /** Who else of this machine's users could read or replace a file of the node. Windows has no such modes: nobody there. */
-import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { shellWord } from '../log/shell-word.ts'
 import { handedDescriptor } from './read-named-file.ts'
 
 type Permissions = Pick<Stats, 'mode' | 'uid' | 'gid'>
@@ -14,7 +13,6 @@ export interface User {
   readonly sudoUid?: number
 }
 
-const OTHERS_READ_OR_WRITE = 0o077
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 /** The mode bit of a folder, as /tmp is, in which a file is renamed or removed by its owner alone. */
@@ -42,33 +40,9 @@ export function isWritableByOthers({ mode, gid }: Permissions, user: User): bool
   return (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== user.gid && gid !== ROOT)
 }
 
-/** True when somebody else can put another file in the place of one of this user's in the folder. */
-export function isReplaceableByOthers(folder: Permissions, user: User): boolean {
-  return isForeign(folder, user) || ((folder.mode & STICKY) === 0 && isWritableByOthers(folder, user))
-}
-
-/**
- * Says what is wrong with who may read or replace a file of secrets, as a sentence that ends with what to
- * type. Undefined when nothing is, for pipes and descriptors (`/dev/fd/63`, made by the shell's `<(...)`),
- * which have no lasting mode, and for files that cannot be looked at: who reads those says what is wrong.
- */
-export function describeExposedFile(
-  file: string,
-  user: User | undefined = currentUser(),
-): string | undefined {
-  const stat = user === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
-  if (user === undefined || stat?.isFile() !== true) return undefined
-  const told = shellWord(file)
-  if (isForeign(stat, user)) {
-    return `${file} belongs to another user of this machine (uid ${stat.uid}), who can read and change it, and whoever has it can join the network: chown ${user.uid} ${told} && chmod 600 ${told}`
-  }
-  if ((stat.mode & OTHERS_READ_OR_WRITE) !== 0)
-    return `other users of this machine may read ${file}, and whoever has it can join the network: chmod 600 ${told}`
-  const folder = dirname(resolve(file))
-  const folderStat = statSync(folder, { throwIfNoEntry: false })
-  if (folderStat === undefined || !isReplaceableByOthers(folderStat, user)) return undefined
-  const command = isForeign(folderStat, user) ? `chown ${user.uid}` : 'chmod go-w'
-  return `other users of this machine can put another file in the place of ${file}, and so another network: ${command} ${shellWord(folder)}`
+/** True when the mode of a folder lets somebody else put another file in the place of one of this user's. */
+export function mayExchangeFiles(folder: Permissions, user: User): boolean {
+  return (folder.mode & STICKY) === 0 && isWritableByOthers(folder, user)
 }
 
 /**

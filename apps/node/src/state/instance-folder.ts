@@ -1,17 +1,10 @@
 /** Where things are kept: `STATE/NETWORK/INSTANCE/` with identity, ledger, lock, pid and control.sock. */
-import { readdirSync, rmdirSync, statSync } from 'node:fs'
+import { readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
-import { shellWord } from '../log/shell-word.ts'
-import {
-  currentUser,
-  foreignLinkOwner,
-  isForeign,
-  isReplaceableByOthers,
-  isWritableByOthers,
-} from './file-owners.ts'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
 import { makeFolder } from './make-folder.ts'
+import { refuseSharedFolder } from './refuse-shared-folder.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 /** An address of a unix socket holds 103 bytes on every system; the server binds to the path and its pid. */
@@ -57,7 +50,7 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
       hint: '--state-dir takes another folder; --ephemeral keeps no identity or ledger but needs it too.',
     })
   }
-  refuseSharedFolders(name)
+  refuseSharedFolder(path, { named: name.stateDir, flag: '--state-dir' })
   const lock: InstanceLock = acquireInstanceLock(path, name.instance)
   return {
     path,
@@ -69,37 +62,6 @@ export function openInstanceFolder(name: InstanceName): InstanceFolder {
       if (remove) removeIfEmpty(path)
     },
   }
-}
-
-/**
- * Whoever can put files into one of the folders could give the node another identity or ledger.
- * @throws MeshError `node.state_unusable`
- */
-function refuseSharedFolders(name: InstanceName): void {
-  const user = currentUser()
-  if (user === undefined) return
-  const { stateDir, networkId } = name
-  const instance = instancePath(name)
-  for (const folder of [stateDir, join(stateDir, networkId), instance]) {
-    const stat = statSync(folder)
-    const owner = isForeign(stat, user) ? stat.uid : foreignLinkOwner(folder, user)
-    if (owner !== undefined) {
-      const chown = `chown -h ${user.uid} ${shellWord(folder)}`
-      throw shared(`the folder ${folder} belongs to another user of this machine (uid ${owner})`, chown)
-    }
-    // beside others' files, as in /tmp, the node's own folder is safe; within it a file that is not there yet is not
-    const isShared = folder === instance ? isWritableByOthers(stat, user) : isReplaceableByOthers(stat, user)
-    if (isShared) {
-      const chmod = `chmod go-w ${shellWord(folder)}`
-      throw shared(`other users of this machine can write to the folder ${folder}`, chmod)
-    }
-  }
-}
-
-function shared(message: string, command: string): MeshError {
-  return new MeshError('node.state_unusable', message, {
-    hint: `They could give this node another identity or ledger: ${command}, or choose another --state-dir.`,
-  })
 }
 
 /** Instances of any network that have a control socket, whether or not a node answers there. */

@@ -3,7 +3,8 @@ import { MeshError } from '@mesh/core'
 import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
 import { shellWord } from '../log/shell-word.ts'
 import type { Settings } from '../settings/options.ts'
-import { describeExposedFile, linkTarget } from './file-owners.ts'
+import { describeExposedFile } from './exposed-file.ts'
+import { linkTarget } from './file-owners.ts'
 import { readNamedFile } from './read-named-file.ts'
 
 export interface Network {

@@ -122,6 +122,45 @@ test('a folder in which only owners remove files may hold the folder of a node, 
   expect(refusal(() => openInstanceFolder(name)).hint).toContain(`chmod go-w ${join(network, 'node')},`)
 })
 
+test('folders above are judged as well, and so are those that symbolic links lead through', () => {
+  const above = join(folder, 'above')
+  const name = { stateDir: join(above, 'between', 'state'), networkId: 'a'.repeat(20), instance: 'node' }
+  openInstanceFolder(name).release()
+  const link = join(folder, 'link')
+  symlinkSync('above/between', link)
+  const names = [name, { ...name, stateDir: join(link, 'state') }]
+  for (const shared of [above, join(above, 'between')]) {
+    chmodSync(shared, 0o777)
+    for (const each of names) {
+      const error = refusal(() => openInstanceFolder(each))
+      expect(error).toMatchObject({
+        code: 'node.state_unusable',
+        message: `other users of this machine can write to the folder ${shared}`,
+      })
+      expect(error.hint).toContain(`chmod go-w ${shared}, or choose another --state-dir`)
+    }
+    chmodSync(shared, 0o1777)
+    for (const each of names) openInstanceFolder(each).release()
+    chmodSync(shared, 0o755)
+  }
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  'a folder above that is of another user is refused, and not to be taken from that user (needs root)',
+  () => {
+    const above = join(folder, 'above')
+    const name = { stateDir: join(above, 'state'), networkId: 'a'.repeat(20), instance: 'node' }
+    openInstanceFolder(name).release()
+    chownSync(above, 4711, 4711)
+    const error = refusal(() => openInstanceFolder(name))
+    expect(error.message).toBe(`the folder ${above} belongs to another user of this machine (uid 4711)`)
+    expect(error.hint).toMatch(/ledger: choose another --state-dir\.$/)
+    vi.stubEnv('SUDO_UID', '4711')
+    openInstanceFolder(name).release()
+    vi.unstubAllEnvs()
+  },
+)
+
 test.skipIf(process.getuid?.() !== 0)(
   'a folder, or a link to one, of another user is refused (needs root)',
   () => {

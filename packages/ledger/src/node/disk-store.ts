@@ -8,6 +8,7 @@ import {
   existsSync,
   lstatSync,
   openSync,
+  readlinkSync,
   readSync,
   rmSync,
   statSync,
@@ -81,8 +82,7 @@ export interface DiskStore extends Store {
 export function openDiskStore(init: DiskStoreInit): DiskStore {
   return translating(init.path, () => {
     // SQLite would make it readable for all; its log files take the mode of the database.
-    // What a symbolic link leads to is not made.
-    if (!existsSync(init.path)) closeSync(openSync(init.path, 'ax', 0o600))
+    if (!existsSync(init.path)) makeFile(init.path)
     checkFile(init.path)
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
@@ -189,6 +189,13 @@ class SqliteStore implements DiskStore {
 async function copyClosed(location: string, path: string): Promise<void> {
   if (existsSync(`${location}-wal`)) throw new Error('the log of the file was not written back')
   await copyFile(location, path)
+}
+
+/** A new empty file; what a symbolic link leads to is not made. */
+function makeFile(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw new ForeignFile(`it is a symbolic link to ${readlinkSync(path)}, where no file can be reached`)
+  closeSync(openSync(path, 'ax', 0o600))
 }
 
 /** SQLite takes what is left of a file that was cut to less than a page for a fresh one, and would wait for a pipe. */
