@@ -71,6 +71,20 @@ test('a bucket of many keys opens with the first, and reads the others when aske
   expect(screen.queryByRole('button', { name: 'Read more keys' })).toBeNull()
 })
 
+test('keys that differ by what nobody sees are told apart, in the list, the panel and the question', async () => {
+  const node = createFakeNode()
+  for (const key of ['web', 'we\u2060b']) await node.ledger.put('notes', key, '"👨‍👩‍👧"').settled
+  open(node, '/ledger?bucket=notes')
+  fireEvent.click(await screen.findByRole('link', { name: 'we\\u2060b' }))
+  expect(screen.getByRole('link', { name: 'web' })).toBeDefined()
+  const panel = await screen.findByRole('complementary', { name: 'notes/we\\u2060b' })
+  expect(within(panel).getByRole('heading', { level: 2 }).textContent).toBe('notes/we\\u2060b')
+  // values are shown as they are
+  await within(panel).findByText('👨‍👩‍👧')
+  fireEvent.click(within(panel).getByRole('button', { name: 'Delete' }))
+  expect(screen.getByRole('heading', { name: 'Delete notes/we\\u2060b?' })).toBeDefined()
+})
+
 test('a gap in the events reads everything again that is shown', async () => {
   const node = createFakeNode()
   open(node, '/ledger?bucket=notes')

@@ -55,6 +55,7 @@ test('has these public names', () => {
     'parsePeerId',
     'peerIdFromPublicKey',
     'positionId',
+    'printable',
     'publicKeyOf',
     'serviceRecord',
     'shortPeerId',

@@ -49,6 +49,7 @@ export {
   shortPeerId,
   tryParsePeerId,
 } from './peer-id.ts'
+export { printable } from './printable.ts'
 export { type Random, systemRandom } from './random.ts'
 export {
   createRateLimiter,

@@ -1,8 +1,8 @@
 /** `mesh dns resolve NAME`: who answers for a name, and why not somebody else. */
 import type { NameResolutionView } from '@mesh/api-contract'
-import { shortPeerId } from '@mesh/core'
+import { printable, shortPeerId } from '@mesh/core'
 import { EXIT } from '../errors.ts'
-import { printable, printableJson } from '../log/printable.ts'
+import { printableJson } from '../log/printable.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'

@@ -1,6 +1,7 @@
 /** How a transfer ended, for people and for programs. */
+import { printable } from '@mesh/core'
 import type { ReceivedFile } from '@mesh/services'
-import { printable, printableJson } from '../log/printable.ts'
+import { printableJson } from '../log/printable.ts'
 import { formatBytes } from './format-quantity.ts'
 
 /** Tells a person who ended a transfer before it was complete. */

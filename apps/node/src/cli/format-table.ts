@@ -1,4 +1,4 @@
-import { printable } from '../log/printable.ts'
+import { printable } from '@mesh/core'
 
 /** Columns aligned by spaces, safe for a terminal; every line ends with a newline. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,8 +1,8 @@
 /** `mesh ledger watch`: what changes, is refused or contested, as it happens. */
 import type { ApiClient } from '@mesh/api-client'
 import type { ApiEvent } from '@mesh/api-contract'
-import { shortPeerId, stringifyExactJson } from '@mesh/core'
-import { printable, printableJson } from '../log/printable.ts'
+import { printable, shortPeerId, stringifyExactJson } from '@mesh/core'
+import { printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 

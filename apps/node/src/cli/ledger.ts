@@ -1,8 +1,8 @@
 /** `mesh ledger get|put|delete|list`: the ledger of a running node. */
 import type { ApiClient } from '@mesh/api-client'
 import { type BucketView, type LedgerView, MAX_VALUE_BYTES } from '@mesh/api-contract'
-import { MeshError, parseExactJson, stringifyExactJson } from '@mesh/core'
-import { printable, printableJson } from '../log/printable.ts'
+import { MeshError, parseExactJson, printable, stringifyExactJson } from '@mesh/core'
+import { printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'

@@ -1,9 +1,9 @@
 /** `mesh ping MACHINE`: one line for each answer, with the way it came. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { PeerPingView, VpnPingView } from '@mesh/api-contract'
-import { systemClock } from '@mesh/core'
+import { printable, systemClock } from '@mesh/core'
 import { EXIT } from '../errors.ts'
-import { printable, printableJson } from '../log/printable.ts'
+import { printableJson } from '../log/printable.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 

@@ -8,8 +8,8 @@ import type {
   VpnPeerView,
   VpnView,
 } from '@mesh/api-contract'
-import { shortPeerId } from '@mesh/core'
-import { printable, printableJson } from '../log/printable.ts'
+import { printable, shortPeerId } from '@mesh/core'
+import { printableJson } from '../log/printable.ts'
 import { CONTROL_SOCKET } from '../state/instance-folder.ts'
 import type { Run } from './command.ts'
 import { findNode } from './find-node.ts'

@@ -2,10 +2,10 @@
  * Log lines on standard error: for people on a terminal, JSON elsewhere. Written here in place of a library
  * since a library's import costs a tenth of the time until the API answers.
  */
-import { type Clock, type LogFields, type Logger, MeshError, stringifyExactJson } from '@mesh/core'
+import { type Clock, type LogFields, type Logger, MeshError, printable, stringifyExactJson } from '@mesh/core'
 import { humanSentence, humanValue } from './human-lines.ts'
 import { createLogLevels, type LogLevel, type LogLevels } from './log-level.ts'
-import { printable, printableJson } from './printable.ts'
+import { printableJson } from './printable.ts'
 
 export interface LoggerInit {
   readonly format: 'human' | 'json'

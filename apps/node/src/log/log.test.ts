@@ -32,10 +32,10 @@ test('a line for people cannot steer their terminal', () => {
 })
 
 test('JSON cannot steer a terminal either, and reads back as what it was', () => {
-  const value = { Name: 'a\u007F\u009B2J\u202Eb\u061C\n', Version: 1795228706793270807n }
+  const value = { Name: 'a\u007F\u009B2J\u202Eb\u061C\n\uFEFF\u200B\u{E0041}', Version: 1795228706793270807n }
   const text = printableJson(value, 2)
   expect(text).toBe(
-    '{\n  "Name": "a\\u007f\\u009b2J\\u202eb\\u061c\\n",\n  "Version": 1795228706793270807\n}\n',
+    '{\n  "Name": "a\\u007f\\u009b2J\\u202eb\\u061c\\n\\ufeff\\u200b\\udb40\\udc41",\n  "Version": 1795228706793270807\n}\n',
   )
   expect(parseExactJson(text)).toEqual(value)
   const { lines, log } = record()
@@ -135,6 +135,6 @@ test('people read short names and numbers, programs all of it', () => {
 })
 
 test('a text of several lines keeps line feeds and tabs, and shows what a terminal would act on', () => {
-  const text = 'a\tb\nc\r\u001b[2J\u007f\u009b31m\u202e\n'
-  expect(printableText(text)).toBe('a\tb\nc\\u000d\\u001b[2J\\u007f\\u009b31m\\u202e\n')
+  const text = 'a\tb\nc\r\u001b[2J\u007f\u009b31m\u202e\u2060\n'
+  expect(printableText(text)).toBe('a\tb\nc\\u000d\\u001b[2J\\u007f\\u009b31m\\u202e\\u2060\n')
 })

@@ -1,8 +1,7 @@
 /** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
-import { MeshError } from '@mesh/core'
+import { MeshError, printable } from '@mesh/core'
 import { replaceCommand } from '../cli/called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
-import { printable } from './printable.ts'
 
 export interface ErrorFormat {
   readonly debug: boolean

@@ -1,3 +1,4 @@
+import { printable } from '@mesh/core'
 import { type TrackedWrite, useTrackedWrites, useWrite } from '../data/writes.ts'
 import { Button } from '../parts/button.tsx'
 import { useNow } from '../parts/time.tsx'
@@ -30,11 +31,7 @@ function Deleted({ write: { request, outcome } }: { write: TrackedWrite }) {
   return (
     <div className={css.notice}>
       <p>
-        Deleted{' '}
-        <code>
-          {bucket}/{key}
-        </code>{' '}
-        in block {outcome.block}.
+        Deleted <code>{printable(`${bucket}/${key}`)}</code> in block {outcome.block}.
       </p>
       <Button onClick={() => write.mutate({ action: 'put', bucket, key, value: previous })}>Undo</Button>
     </div>

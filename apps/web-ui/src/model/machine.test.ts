@@ -46,6 +46,13 @@ test('machines of one name are told apart by their short ids; others are left al
   expect(nameOf(machines, nas)).toBe(`nas (${nas.slice(-8)})`)
 })
 
+test('names that differ by what nobody sees are told apart, and none reorders what stands beside it', () => {
+  const machines = build({ peers: [peer(nas, 'na\u200Bs'), peer(cabin, 'nas\u202E')] })
+  const names = [nas, cabin].map((id) => nameOf(machines, id))
+  expect(names).toEqual(['na\\u200bs', 'nas\\u202e'])
+  expect(nameOf(machines, 'x\u2066')).toBe('x\\u2066')
+})
+
 test('a node without a record says its version as it connects', () => {
   const versions = ['mesh/0.2.0', 'edgevpn', null].map(
     (Agent) => build({ peers: [peer(nas, 'nas', { Agent })] })[1],

@@ -3,7 +3,7 @@
  * joined from `/api/machines`, `/api/nodes` and `/api/peers`.
  */
 import type { MachineView, NodeView, PeerView } from '@mesh/api-contract'
-import { shortPeerId } from '@mesh/core'
+import { printable, shortPeerId } from '@mesh/core'
 
 /** How this node reaches a machine. */
 export type Reach =
@@ -18,7 +18,7 @@ export type Reach =
 export interface Machine {
   readonly id: string
   /**
-   * The name of the machine, with the short id behind it where another has the same name; the short id where
+   * The name of the machine, what is invisible in it as escapes, with the short id behind it where another has the same name; the short id where
    * it has none.
    */
   readonly name: string
@@ -82,7 +82,7 @@ function toldApart(machines: readonly Machine[]): Machine[] {
 /** The names of machines by id, for events and owners; a short id where there is none. */
 export function nameOf(machines: readonly Machine[], id: string): string {
   if (id === '') return 'nobody'
-  return machines.find((machine) => machine.id === id)?.name ?? shortPeerId(id)
+  return machines.find((machine) => machine.id === id)?.name ?? printable(shortPeerId(id))
 }
 
 /** Worst first: what is slower than it could be, then what is far, then the rest; offline last. */
@@ -111,7 +111,7 @@ function buildMachine(id: string, known: Known, version: string): Machine {
   const hostname = record?.Hostname || known.peer?.Name || ownName
   return {
     id,
-    name: hostname || shortPeerId(id),
+    name: printable(hostname) || shortPeerId(id),
     named: hostname !== '',
     addresses: record?.Addresses ?? [],
     reach: reachOf(id, known),

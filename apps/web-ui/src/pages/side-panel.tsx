@@ -1,5 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
+import { printable } from '@mesh/core'
 import { Panel } from '../parts/panel.tsx'
 import page from './page.module.css'
 
@@ -16,8 +17,8 @@ export function SidePanel({ to, label, children }: SidePanelProps) {
   const closed = (search: { readonly q?: string }) => (search.q === undefined ? {} : { q: search.q })
   return (
     <Panel
-      label={label}
-      heading={label}
+      label={printable(label)}
+      heading={printable(label)}
       close={
         <Link to={to} search={closed} className={page.closer} aria-label="Close the panel">
           <X aria-hidden="true" />

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { printable } from '@mesh/core'
 import { cx } from './class-names.ts'
 import css from './copy.module.css'
 import { useClock } from './time.tsx'
@@ -25,7 +26,7 @@ export function Copy({
   mono = false,
   wrap = false,
   autoFocus = false,
-  children = text,
+  children = shownText(text),
 }: CopyProps) {
   const [outcome, setOutcome] = useState<'copied' | 'not copied'>()
   const clock = useClock()
@@ -39,7 +40,7 @@ export function Copy({
       autoFocus={autoFocus}
       className={cx(css.copy, mono && css.mono, wrap && css.wrap)}
       title={`Copy ${what}`}
-      aria-label={`Copy ${what} ${text}`}
+      aria-label={`Copy ${what} ${shownText(text)}`}
       onClick={(event) => {
         event.stopPropagation()
         void copy()
@@ -51,6 +52,11 @@ export function Copy({
       </span>
     </button>
   )
+}
+
+/** The text as it is seen: what is invisible of it as escapes, which the clipboard does not get. Lines stay. */
+function shownText(text: string): string {
+  return text.replaceAll(/[^\n]+/g, (line) => printable(line))
 }
 
 /** False where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */

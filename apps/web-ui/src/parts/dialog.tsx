@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'react'
+import { printable } from '@mesh/core'
 import css from './dialog.module.css'
 
 interface DialogProps {
@@ -27,7 +28,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
     <dialog
       ref={dialog}
       className={css.dialog}
-      aria-label={title}
+      aria-label={printable(title)}
       onCancel={(event) => {
         event.preventDefault()
         onClose()
@@ -38,7 +39,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
       }}
     >
       <div className={css.content}>
-        <h2>{title}</h2>
+        <h2>{printable(title)}</h2>
         {children}
       </div>
     </dialog>

@@ -1,5 +1,5 @@
 import { ApiError } from '@mesh/api-client'
-import { MeshError } from '@mesh/core'
+import { MeshError, printable } from '@mesh/core'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 import css from './notes.module.css'
@@ -28,8 +28,8 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
     <div className={css.error} role="alert">
       <StateShape tone="refused" />
       <div>
-        <h2>{title}</h2>
-        <p>{error instanceof Error ? error.message : String(error)}</p>
+        <h2>{printable(title)}</h2>
+        <p>{printable(error instanceof Error ? error.message : String(error))}</p>
         {error instanceof MeshError && (
           <>
             {error.issues.map(({ field, value, expected }) => (

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
+import { printable } from '@mesh/core'
 import { cx } from './class-names.ts'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
@@ -92,8 +93,12 @@ interface CellProps {
 
 export function Cell({ className, align, title, children }: CellProps) {
   return (
-    <div role="cell" title={title} className={cx(css.cell, align === 'end' && css.end, className)}>
-      {children}
+    <div
+      role="cell"
+      title={title === undefined ? undefined : printable(title)}
+      className={cx(css.cell, align === 'end' && css.end, className)}
+    >
+      {typeof children === 'string' ? printable(children) : children}
     </div>
   )
 }

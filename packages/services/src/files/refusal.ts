@@ -1,4 +1,4 @@
-import type { MeshError } from '@mesh/core'
+import { type MeshError, printable } from '@mesh/core'
 import { filesError } from './errors.ts'
 import { REFUSAL } from './file-message.ts'
 import { MAX_REASON_CHARS } from './limits.ts'
@@ -11,8 +11,4 @@ export function refusalError(code: number, reason: string): MeshError {
   const text = reason === '' ? `refusal ${code}` : printable(reason.slice(0, MAX_REASON_CHARS))
   const kind = PASSING.has(code) ? 'files.unknown_name' : 'files.refused'
   return filesError(kind, `the sender refused: ${text}`)
-}
-
-function printable(text: string): string {
-  return text.replaceAll(/\p{C}/gu, '\u{fffd}')
 }

@@ -2,6 +2,7 @@ import { useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useAdmission } from '../../data/admission.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { accessInWords, sortInvites, sortMembers } from '../../model/access-words.ts'
@@ -56,7 +57,7 @@ function Lists({ admission }: { admission: AdmissionView }) {
   const { q = '' } = useSearch({ from: '/access' })
   const { machines } = useMachines()
   const called = new Map(admission.Members.map(({ PeerID, Name }) => [PeerID, Name]))
-  const name = (id: string) => called.get(id) || nameOf(machines ?? [], id)
+  const name = (id: string) => printable(called.get(id) ?? '') || nameOf(machines ?? [], id)
   const fits = (...texts: readonly string[]) =>
     texts.some((each) => each.toLowerCase().includes(q.trim().toLowerCase()))
   const { Administrators, HoldsKey, Revoked, Peerguard } = admission

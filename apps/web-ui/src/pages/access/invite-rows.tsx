@@ -10,7 +10,7 @@ import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { Cell, type Column } from '../../parts/virtual-rows.tsx'
-import { shortPeerId } from '@mesh/core'
+import { printable, shortPeerId } from '@mesh/core'
 import css from './access.module.css'
 
 interface InviteRowsProps {
@@ -77,7 +77,7 @@ function InviteCells({ invite, name, canChange, setCancelling }: InviteCellsProp
             {shortPeerId(id)}
           </Copy>
         ) : (
-          <span title={id}>{Label}</span>
+          <span title={id}>{printable(Label)}</span>
         )}
       </Cell>
       <Cell title={`until ${exactTime(endsAt)}`}>

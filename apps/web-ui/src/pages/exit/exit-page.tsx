@@ -2,6 +2,7 @@ import { ApiError } from '@mesh/api-client'
 import type { VpnView } from '@mesh/api-contract'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
+import { printable } from '@mesh/core'
 import { useChooseExit, useExit } from '../../data/exit.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
@@ -53,7 +54,7 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
   const { machines = [] } = useMachines()
   const { ExitNode, OffersExit, Peers } = vpn
   const name = ({ Hostname, PeerID }: Pick<Offer, 'Hostname' | 'PeerID'>) =>
-    Hostname === '' ? nameOf(machines, PeerID) : Hostname
+    Hostname === '' ? nameOf(machines, PeerID) : printable(Hostname)
   const offers = Peers.filter((peer) => peer.OffersExit !== null).toSorted((one, other) =>
     name(one).localeCompare(name(other), 'en', { numeric: true }),
   )
@@ -136,10 +137,10 @@ function ExitNow({ exit, offers, busy, onEnd }: ExitNowProps) {
       <p className={css.who}>
         {PeerID !== null && <Glyph id={PeerID} />}
         {PeerID === null ? (
-          Hostname || Wanted
+          printable(Hostname || Wanted)
         ) : (
           <Link to="/machines/$id" params={{ id: PeerID }} className={page.link}>
-            {Hostname || Wanted}
+            {printable(Hostname || Wanted)}
           </Link>
         )}
         <StateMark tone={tone} word={word} />

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft, Plus } from 'lucide-react'
 import { useMemo } from 'react'
+import { printable } from '@mesh/core'
 import { useBucket } from '../../data/bucket.ts'
 import { type TrackedWrite, useTrackedWrites } from '../../data/writes.ts'
 import { countInWords } from '../../model/rate-words.ts'
@@ -45,7 +46,7 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
         <Link to="/ledger" className={css.back} aria-label="All buckets">
           <ChevronLeft aria-hidden="true" />
         </Link>
-        <h2 className={css.title}>{bucket}</h2>
+        <h2 className={css.title}>{printable(bucket)}</h2>
         {known && (
           <span className={page.sub}>
             {shown.length === rows.length ? '' : `${countInWords(shown.length)} of `}
@@ -75,7 +76,7 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
         {known && shown.length === 0 && <NoKeys bucket={bucket} filtered={rows.length > 0} />}
         {known && shown.length > 0 && (
           <VirtualRows
-            label={`Keys of ${bucket}`}
+            label={`Keys of ${printable(bucket)}`}
             columns={COLUMNS}
             rowClass={css.row}
             rows={shown}
@@ -117,14 +118,14 @@ function NoKeys({ bucket, filtered }: { bucket: string; filtered: boolean }) {
       <EmptyNote title="No key fits the filter">
         <p>
           <Link to="/ledger" search={{ bucket }} className={page.link}>
-            Show all keys of {bucket}
+            Show all keys of {printable(bucket)}
           </Link>
         </p>
       </EmptyNote>
     )
   }
   return (
-    <EmptyNote title={`Nothing is in ${bucket}`}>
+    <EmptyNote title={`Nothing is in ${printable(bucket)}`}>
       <p>A bucket exists as soon as a key is written into it. From a terminal:</p>
       <p>
         <Copy text={`mesh ledger put ${shellQuote(bucket)} hello world`} what="command" mono wrap />

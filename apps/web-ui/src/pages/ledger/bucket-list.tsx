@@ -1,4 +1,4 @@
-import { BUCKETS } from '@mesh/core'
+import { BUCKETS, printable } from '@mesh/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useRead } from '../../data/reads.ts'
@@ -43,7 +43,7 @@ export function BucketList({ selected }: { selected: string | undefined }) {
               className={cx(css.bucket, bucket === selected && view !== 'refused' && css.on)}
               aria-current={bucket === selected ? 'page' : undefined}
             >
-              <span className={css.bucketName}>{bucket}</span>
+              <span className={css.bucketName}>{printable(bucket)}</span>
               <span className={css.rule}>{bucketRule(bucket).short}</span>
             </Link>
           </li>

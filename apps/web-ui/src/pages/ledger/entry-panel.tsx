@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ApiError } from '@mesh/api-client'
 import { X } from 'lucide-react'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
@@ -32,11 +33,11 @@ export function EntryPanel({ bucket, entryKey }: { bucket: string; entryKey: str
   const name = (id: string) => nameOf(machines ?? [], id)
   return (
     <Panel
-      label={`${bucket}/${entryKey}`}
+      label={printable(`${bucket}/${entryKey}`)}
       heading={
         <span className={css.heading}>
-          <span>{bucket}/</span>
-          {entryKey}
+          <span>{printable(bucket)}/</span>
+          {printable(entryKey)}
         </span>
       }
       close={

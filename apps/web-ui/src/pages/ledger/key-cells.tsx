@@ -1,4 +1,5 @@
 import { Link, useSearch } from '@tanstack/react-router'
+import { printable } from '@mesh/core'
 import { printInLine } from '../../model/typed-value.ts'
 import { Cell, rowLink } from '../../parts/virtual-rows.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
@@ -16,7 +17,7 @@ export function KeyCells({ bucket, row }: { bucket: string; row: KeyRow }) {
     <>
       <Cell className={css.key}>
         <Link to="/ledger" search={{ bucket, key, ...(q !== undefined && { q }) }} className={rowLink}>
-          {key}
+          {printable(key)}
         </Link>
       </Cell>
       <Cell className={css.value}>

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useFeed } from '../../live/live-context.tsx'
 import { nameOf } from '../../model/machine.ts'
@@ -39,7 +40,7 @@ export function RefusedList() {
               <Age at={at} />
               <div>
                 <Link to="/ledger" search={{ bucket: Bucket, key: Key }} className={css.refusedKey}>
-                  {Bucket}/{Key}
+                  {printable(`${Bucket}/${Key}`)}
                 </Link>
                 <p>
                   <StateMark tone="refused" word="refused">

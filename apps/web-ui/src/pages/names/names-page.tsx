@@ -1,6 +1,7 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { Plus, Search } from 'lucide-react'
+import { printable } from '@mesh/core'
 import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
@@ -82,13 +83,13 @@ function NameCells({ name: { Regex, Records } }: { name: DnsView }) {
           search={({ q }) => ({ pattern: Regex, ...(q !== undefined && { q }) })}
           className={rowLink}
         >
-          {Regex}
+          {printable(Regex)}
         </Link>
       </Cell>
       <Cell className={css.soft}>
         {Object.entries(Records).map(([type, value]) => (
           <span key={type} className={css.record}>
-            <b>{type}</b> {value}
+            <b>{printable(type)}</b> {printable(value)}
           </span>
         ))}
         {write !== undefined && <WriteMark write={write} brief />}

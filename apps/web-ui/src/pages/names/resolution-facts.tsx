@@ -1,5 +1,6 @@
 import type { NameResolutionView } from '@mesh/api-contract'
 import { Link } from '@tanstack/react-router'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { ownerInWords, resolutionInWords } from '../../model/resolution-words.ts'
@@ -34,7 +35,7 @@ export function ResolutionFacts({ resolution }: { resolution: NameResolutionView
                   <b>{Type}</b> <Copy text={Value} what="value" mono wrap />
                 </span>
                 <span className={page.sub}>
-                  {Name}, kept {spanInWords(TTL * 1_000)}
+                  {printable(Name)}, kept {spanInWords(TTL * 1_000)}
                 </span>
               </li>
             ))}
@@ -81,10 +82,10 @@ function Claim({ name, isPattern, children }: ClaimProps) {
           search={({ q }) => ({ pattern: name, ...(q !== undefined && { q }) })}
           className={css.claim}
         >
-          {name}
+          {printable(name)}
         </Link>
       ) : (
-        <span className={css.claim}>{name}</span>
+        <span className={css.claim}>{printable(name)}</span>
       )}
       <p className={page.sub}>{children}</p>
     </>

@@ -1,4 +1,5 @@
 import type { NodeDownloadView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import type { OffersRead } from '../../data/offers-read.ts'
 import { receiveCommand } from '../../model/commands.ts'
@@ -43,7 +44,7 @@ function DownloadFacts({ download }: { download: NodeDownloadView }) {
       {isComing && (
         <PanelSection title="Progress">
           <div className={css.transfer}>
-            <TransferProgress label={`Received of ${Name}`} progress={download} way={download} />
+            <TransferProgress label={`Received of ${printable(Name)}`} progress={download} way={download} />
           </div>
         </PanelSection>
       )}
@@ -80,6 +81,6 @@ function factsOf(download: NodeDownloadView, name: (id: string) => string): read
   if (Files !== null) facts.push(['Files', countInWords(Files)])
   if (State !== 'receiving' && Bytes > 0) facts.push(['Size', bytesInWords(Bytes)])
   if (LastError !== null) facts.push(errorFact(LastError))
-  if (Hint !== null) facts.push(['What to do', Hint])
+  if (Hint !== null) facts.push(['What to do', printable(Hint)])
   return facts
 }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeDownloadView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { nameOf } from '../../model/machine.ts'
@@ -45,12 +46,14 @@ export function DownloadRows({ downloads, openName }: DownloadRowsProps) {
                 search={(search) => ({ ...search, view: 'download' as const, name: download.Name })}
                 className={rowLink}
               >
-                {download.Name}
+                {printable(download.Name)}
               </Link>
             </Cell>
             <Cell>
               <StateMark tone={tone} word={word}>
-                {download.State === 'failed' ? (download.LastError ?? undefined) : detail}
+                {download.State === 'failed' && download.LastError !== null
+                  ? printable(download.LastError)
+                  : detail}
               </StateMark>
             </Cell>
             <Cell className={css.place} title={place}>

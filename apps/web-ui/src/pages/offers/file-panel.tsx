@@ -1,4 +1,5 @@
 import type { NodeFileView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import type { OffersRead } from '../../data/offers-read.ts'
 import { receiveCommand } from '../../model/commands.ts'
@@ -66,7 +67,7 @@ function FileFacts({ file }: { file: NodeFileView }) {
             ? 'No member receives it now.'
             : `${receivers.join(', ')} ${receivers.length === 1 ? 'receives' : 'receive'} it now and must wait until it is offered again.`
         }
-        afterwards={`The file itself stays at ${file.Path}.`}
+        afterwards={`The file itself stays at ${printable(file.Path)}.`}
       />
     </>
   )

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeFileView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { fileState } from '../../model/offer-words.ts'
@@ -44,7 +45,7 @@ export function FileRows({ files, openName }: FileRowsProps) {
                 search={(search) => ({ ...search, view: 'file' as const, name: file.Name })}
                 className={rowLink}
               >
-                {file.Name}
+                {printable(file.Name)}
               </Link>
             </Cell>
             <Cell>

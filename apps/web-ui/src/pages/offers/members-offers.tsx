@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
@@ -83,11 +84,11 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
             search={(search) => ({ ...search, view: 'connect' as const, name })}
             className={rowLink}
           >
-            {name}
+            {printable(name)}
           </Link>
         ) : (
           <Link to="/ledger" search={{ bucket: 'files', key: name }} className={rowLink}>
-            {name}
+            {printable(name)}
           </Link>
         )}
       </Cell>

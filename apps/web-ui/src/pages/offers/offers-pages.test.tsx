@@ -244,6 +244,19 @@ test('a path that the node cannot read is told at its field', async () => {
   expect(screen.getByLabelText('Path').getAttribute('aria-invalid')).toBe('true')
 })
 
+test('names of offers that differ by what nobody sees are told apart, and copied as they are', async () => {
+  const node = createFakeNode()
+  const like = 'photos\u{E0041}'
+  const files = ['photos', like].map((Name) => ({ Name, PeerID: NAS.peerId }))
+  node.answer('/api/files', ok(files))
+  open(node, '/files')
+  const offered = await region('Offered by members')
+  const link = await within(offered).findByRole('link', { name: 'photos\\udb40\\udc41' })
+  expect(link.getAttribute('href')).toContain(encodeURIComponent(like))
+  expect(within(offered).getByRole('link', { name: 'photos' })).toBeDefined()
+  expect(within(offered).getByText(/photos\\udb40\\udc41'?$/, { selector: 'button span' })).toBeDefined()
+})
+
 test('files of members come with the command that fetches them', async () => {
   const node = createFakeNode()
   node.answer('/api/files', ok([{ Name: 'my photos', PeerID: NAS.peerId }]))

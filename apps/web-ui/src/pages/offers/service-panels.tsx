@@ -1,4 +1,5 @@
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useTakesFreePort } from '../../data/offers.ts'
 import { type OffersRead } from '../../data/offers-read.ts'
@@ -181,7 +182,7 @@ export function errorFact(text: string): Fact {
   return [
     'Last error',
     <span key="error" className={css.failure}>
-      {text}
+      {printable(text)}
     </span>,
   ]
 }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { connectionState, serviceState } from '../../model/offer-words.ts'
@@ -51,7 +52,7 @@ export function ServiceRows({ services, openName }: ServiceRowsProps) {
             <NameCell view="service" name={service.Name} />
             <Cell>
               <StateMark tone={tone} word={word}>
-                {detail ?? failure ?? undefined}
+                {detail ?? (failure === null ? undefined : printable(failure))}
               </StateMark>
             </Cell>
             <Cell className={css.place} title={service.Target}>
@@ -107,7 +108,7 @@ function NameCell({ view, name }: { view: 'service' | 'connection'; name: string
   return (
     <Cell className={css.name}>
       <Link to="/services" search={(search) => ({ ...search, view, name })} className={rowLink}>
-        {name}
+        {printable(name)}
       </Link>
     </Cell>
   )

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { printable } from '@mesh/core'
 import { useFeed } from '../../live/live-context.tsx'
 import type { FeedEntry } from '../../live/feed.ts'
 import { type Machine, nameOf } from '../../model/machine.ts'
@@ -72,14 +73,14 @@ function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string) => str
         </>
       )
     case 'machine':
-      return `${entry.hostname || name(entry.peer)} ${entry.online ? 'came online' : 'went offline'}`
+      return `${printable(entry.hostname) || name(entry.peer)} ${entry.online ? 'came online' : 'went offline'}`
   }
 }
 
 function KeyLink({ bucket, keyName }: { bucket: string; keyName: string }) {
   return (
     <Link to="/ledger" search={{ bucket, key: keyName }} className={css.key}>
-      {bucket}/{keyName}
+      {printable(`${bucket}/${keyName}`)}
     </Link>
   )
 }

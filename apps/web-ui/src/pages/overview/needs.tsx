@@ -1,4 +1,5 @@
 import type { HealthView } from '@mesh/api-contract'
+import { printable } from '@mesh/core'
 import { StateShape } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
 import css from './overview.module.css'
@@ -14,9 +15,9 @@ export function Needs({ health }: { health: HealthView }) {
           <div>
             <p className={css.needTitle}>
               <span className={css.hidden}>{Severity}: </span>
-              {Title}
+              {printable(Title)}
             </p>
-            <p>{Hint}</p>
+            <p>{printable(Hint)}</p>
           </div>
           {Since !== null && <Age at={Date.parse(Since)} className={css.since} />}
         </li>

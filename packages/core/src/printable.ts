@@ -1,0 +1,21 @@
+/**
+ * Characters that show nothing or act on what shows: controls (C0, DEL, C1), which could move the cursor of a terminal, ends of
+ * lines, characters that reorder text, and by Unicode's properties all that is invisible of itself (joiners, tags, variation
+ * selectors, the byte order mark, fillers), by which two names could differ and look alike; halves of surrogate pairs.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
+
+/**
+ * The text with each such character as an escape of JSON (`\u202e`; two for those beyond U+FFFF), for terminals and wherever
+ * a name tells who or what something is. An emoji that is joined of several is shown in its parts.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, escape)
+}
+
+function escape(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+}
