@@ -106,7 +106,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-lists',
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a folder of ${FILES} files, take the list, and ask anew`,
-    boundedBy: 'one list at a time, and one in memory; SENDING_TURN_MS, CHECKED_AT_A_TIME',
+    boundedBy: 'one list at a time, and one in memory; SENDING_TURN_MS, STATS_AT_A_TIME',
     appliesToLegacy: false,
     aim: 'lists',
     get needs() {

@@ -66,8 +66,7 @@ export function encodeFileMessage(message: FileMessage): Uint8Array {
     case 'offer':
       return nested(2, fields([1, message.name], [2, message.isFolder], [3, message.entryCount]))
     case 'entries':
-      for (const entry of message.entries) out.uint32(ENTRY_TAG).bytes(encodeEntry(entry))
-      return out.finish()
+      return encodeEntries(message.entries)
     case 'refusal':
       return nested(4, fields([1, message.code], [2, message.reason]))
     case 'want':
@@ -161,8 +160,37 @@ function decodeNested(field: number, body: Uint8Array): FileMessage | undefined 
   }
 }
 
-function encodeEntry({ path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry): Uint8Array {
-  return fields([1, path], [2, isFolder], [3, size], [4, Math.max(0, modifiedMs)], [5, isExecutable])
+/** Writes many entries into one block, without an object for each field: lists are long, and many receivers ask for them. */
+function encodeEntries(entries: readonly ManifestEntry[]): Uint8Array {
+  const pathBytes = entries.map(({ path }) => Buffer.byteLength(path))
+  const most = pathBytes.reduce((sum, bytes) => sum + bytes + ENTRY_OVERHEAD_BYTES, 0)
+  const out = Buffer.allocUnsafeSlow(most)
+  let end = 0
+  for (const [at, entry] of entries.entries()) end = writeEntry(entry, pathBytes[at] ?? 0, { out, at: end })
+  return out.subarray(0, end)
+}
+
+interface Place {
+  readonly out: Buffer
+  readonly at: number
+}
+
+/** @returns where the next entry begins */
+function writeEntry(
+  { path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry,
+  pathBytes: number,
+  { out, at }: Place,
+): number {
+  const changedMs = Math.max(0, modifiedMs)
+  const length =
+    1 + varintLength(pathBytes) + pathBytes + 2 + 1 + varintLength(size) + 1 + varintLength(changedMs) + 2
+  let end = writeVarint(out, length, writeVarint(out, ENTRY_TAG, at))
+  end = writeVarint(out, pathBytes, writeVarint(out, tagOf(1, LENGTH_DELIMITED), end))
+  end += out.write(path, end)
+  end = writeVarint(out, Number(isFolder), writeVarint(out, tagOf(2, 0), end))
+  end = writeVarint(out, size, writeVarint(out, tagOf(3, 0), end))
+  end = writeVarint(out, changedMs, writeVarint(out, tagOf(4, 0), end))
+  return writeVarint(out, Number(isExecutable), writeVarint(out, tagOf(5, 0), end))
 }
 
 /** Reads one of many entries without anything between the bytes and what it makes of them. */
@@ -181,6 +209,22 @@ function decodeEntry(input: Reader): ManifestEntry {
   }
   if (input.pos !== end) throw new RangeError('an entry ends within a field')
   return { path: utf8.decode(path), isFolder, size, modifiedMs, isExecutable }
+}
+
+/** The bytes of a whole number up to 2^53 - 1 as a varint. */
+function varintLength(value: number): number {
+  let length = 1
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++
+  return length
+}
+
+/** @returns where what follows begins */
+function writeVarint(out: Buffer, value: number, at: number): number {
+  let end = at
+  let rest = value
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) out[end++] = (rest % 0x80) | 0x80
+  out[end++] = rest
+  return end
 }
 
 function fields(

@@ -16,11 +16,11 @@ export const FEW_BLOCKS_PER_CALL = 2
 export const FEW_RECEIVERS = 8
 /** The time that sending to all receivers may take in one turn of the event loop, in ms. */
 export const SENDING_TURN_MS = 8
-/** Entries of a list that are looked at in one turn of the event loop. */
-export const CHECKED_AT_A_TIME = 1_000
 
 /** Files and folders of one share: a receiver holds the whole list in memory. */
 export const MAX_MANIFEST_ENTRIES = 200_000
+/** Names of a folder that are read at a time. */
+export const NAMES_AT_A_TIME = 1_000
 /** Entries of a folder that the system is asked about at a time. */
 export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */

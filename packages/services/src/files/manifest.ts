@@ -2,16 +2,9 @@
  * A list of what is shared: every file and folder by its path relative to the share. A receiver takes only
  * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
-import { setImmediate } from 'node:timers/promises'
 import { FoldedPaths } from './folded-paths.ts'
 import { HashedPaths } from './hashed-paths.ts'
-import {
-  CHECKED_AT_A_TIME,
-  MAX_MANIFEST_BYTES,
-  MAX_MANIFEST_ENTRIES,
-  MAX_NAME_BYTES,
-  MAX_PATH_BYTES,
-} from './limits.ts'
+import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTES } from './limits.ts'
 
 export interface ManifestEntry {
   /** Names joined by `/`; for a share that is a single file, its name. */
@@ -81,21 +74,10 @@ function checkPath(path: string): string | undefined {
   return undefined
 }
 
-/** Says what is wrong with a manifest; undefined when it can be received. */
-export async function checkManifest(manifest: Manifest): Promise<string | undefined> {
-  const { entries } = manifest
-  const check = new ManifestCheck(manifest)
-  let checked = 0
-  for (const entry of entries) {
-    // other work comes between
-    if (++checked % CHECKED_AT_A_TIME === 0) await setImmediate()
-    const problem = check.add(entry)
-    if (problem !== undefined) return problem
-  }
-  return check.end()
-}
+/** `ManifestCheck.add` says this of an entry whose name, in the form of a file system without case, is another's, too. */
+export const SAME_NAME = 'two files of one name'
 
-/** Looks at a manifest entry by entry, so that the first one that is wrong ends it. */
+/** Looks at a manifest entry by entry, so that the first one that is wrong ends it; one of a name that is taken may be left out. */
 export class ManifestCheck {
   readonly #isFolder: boolean
   readonly #nameProblem: string | undefined
@@ -138,7 +120,7 @@ export class ManifestCheck {
     if (!this.#isFolder && (isFolder || this.#entryCount > 0)) return 'a file that is no file'
     if (!Number.isSafeInteger(size) || size < 0 || (isFolder && size > 0)) return 'a size that is none'
     if (!Number.isSafeInteger(modifiedMs)) return 'a time that is none'
-    if (!this.#paths.add(path)) return 'two files of one name'
+    if (!this.#paths.add(path)) return SAME_NAME
     const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
     if (parent !== this.#folder && !this.#folders.has(parent))
       return 'a file outside the folders of the share'

@@ -1,11 +1,10 @@
 /** Lists what is offered. Symbolic links and special files inside a folder are left out, so that nothing else leaks. */
-import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises'
+import { type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises'
 import { constants, type Stats } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { filesError } from './errors.ts'
-import { FoldedPaths } from './folded-paths.ts'
-import { MAX_MANIFEST_ENTRIES, STATS_AT_A_TIME } from './limits.ts'
-import { checkManifest, checkName, type Manifest, type ManifestEntry } from './manifest.ts'
+import { MAX_MANIFEST_ENTRIES, NAMES_AT_A_TIME, STATS_AT_A_TIME } from './limits.ts'
+import { checkName, type Manifest, ManifestCheck, type ManifestEntry, SAME_NAME } from './manifest.ts'
 
 export interface Scan extends Manifest {
   readonly entries: readonly ManifestEntry[]
@@ -34,9 +33,11 @@ export async function scanShare(path: string, signal: AbortSignal): Promise<Scan
 
 async function scanFile(root: string, { name, stats }: { name: string; stats: Stats }): Promise<Scan> {
   await (await openShared(root)).close()
-  const scan = { root, name, isFolder: false, entries: [entryOf(name, stats)], leftOut: 0 }
-  const problem = await checkManifest(scan)
-  if (problem !== undefined) throw filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
+  const entry = entryOf(name, stats)
+  const scan = { root, name, isFolder: false, entries: [entry], leftOut: 0 }
+  const check = new ManifestCheck(scan)
+  const problem = check.add(entry) ?? check.end()
+  if (problem !== undefined) throw cannotBeShared(root, problem)
   return scan
 }
 
@@ -45,7 +46,7 @@ async function scanFolder(
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<Scan> {
   const entries: ManifestEntry[] = []
-  const taken = new FoldedPaths()
+  const check = new ManifestCheck({ name, isFolder: true })
   let leftOut = 0
   const folders = ['']
   // grows on the way
@@ -54,24 +55,32 @@ async function scanFolder(
     for await (const children of readChildren(root, folder)) {
       for (const { path, wrong, stats } of children) {
         const isShared = wrong === undefined && (stats?.isDirectory() === true || stats?.isFile() === true)
-        if (!isShared || !taken.add(path)) {
+        const entry = isShared ? entryOf(path, stats) : undefined
+        const problem = entry === undefined ? undefined : check.add(entry)
+        if (entry === undefined || problem === SAME_NAME) {
           leftOut++
           continue
         }
-        entries.push(entryOf(path, stats))
-        if (stats.isDirectory()) folders.push(path)
+        if (entries.length === MAX_MANIFEST_ENTRIES) throw tooManyFiles(root)
+        if (problem !== undefined) throw cannotBeShared(root, problem)
+        entries.push(entry)
+        if (entry.isFolder) folders.push(path)
       }
     }
-    if (entries.length > MAX_MANIFEST_ENTRIES) {
-      throw filesError('files.too_many', `${root} holds more than ${MAX_MANIFEST_ENTRIES} files`, {
-        hint: 'Offer its parts under names of their own, or an archive of it.',
-      })
-    }
   }
-  const scan = { root, name, isFolder: true, entries, leftOut }
-  const problem = await checkManifest(scan)
-  if (problem !== undefined) throw filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
-  return scan
+  const problem = check.end()
+  if (problem !== undefined) throw cannotBeShared(root, problem)
+  return { root, name, isFolder: true, entries, leftOut }
+}
+
+function cannotBeShared(root: string, problem: string) {
+  return filesError('files.unreadable', `${root} cannot be shared: ${problem}`)
+}
+
+function tooManyFiles(root: string) {
+  return filesError('files.too_many', `${root} holds more than ${MAX_MANIFEST_ENTRIES} files`, {
+    hint: 'Offer its parts under names of their own, or an archive of it.',
+  })
 }
 
 interface Child {
@@ -97,8 +106,15 @@ async function* readChildren(root: string, folder: string): AsyncGenerator<reado
 
 /** The names in a folder; none where it was removed since it was listed. */
 async function readNames(root: string, folder: string): Promise<readonly string[]> {
-  const names = readdir(join(root, folder))
+  const names = readFolder(join(root, folder))
   return folder === '' ? await names : ((await names.catch(undefinedIfGone)) ?? [])
+}
+
+/** Reads names a few at a time: all of a large folder at once would take all of a turn of the event loop. */
+async function readFolder(path: string): Promise<readonly string[]> {
+  const names: string[] = []
+  for await (const { name } of await opendir(path, { bufferSize: NAMES_AT_A_TIME })) names.push(name)
+  return names
 }
 
 function undefinedIfGone(error: unknown): undefined {
