@@ -82,6 +82,20 @@ export function openStream(connection: Connection, protocol: string, signal: Abo
   return connection.newStream(protocol, { signal: patient(signal), maxOutboundStreams: 100_000 })
 }
 
+const line = (text: string) => framed(Buffer.from(`${text}\n`))
+
+/**
+ * Opens a stream whose negotiation and first bytes are one block, so that they are there before the victim can refuse. What the
+ * victim says begins with its own two lines of the negotiation.
+ */
+export async function openWith(connection: Connection, protocol: string, first: Uint8Array): Promise<Stream> {
+  const { muxer } = connection as unknown as { readonly muxer?: { createStream(): Promise<Stream> } }
+  if (muxer === undefined) throw new Error('a connection without a muxer')
+  const stream = await muxer.createStream()
+  stream.send(Buffer.concat([line('/multistream/1.0.0'), line(protocol), first]))
+  return stream
+}
+
 /** Ends with the attack, or when one step of it took too long: a victim that never answers must not end the attack. */
 function patient(signal: AbortSignal): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])

@@ -1,7 +1,16 @@
 /** Attacks by what a node dials because others ask it to: hole punching, and AutoNAT. */
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, onFrames, openStream, overAndOver, together, varint } from '../attackers.ts'
+import {
+  dialTarget,
+  framed,
+  onFrames,
+  openStream,
+  openWith,
+  overAndOver,
+  together,
+  varint,
+} from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 
@@ -10,12 +19,15 @@ const DIAL_REQUEST = '/libp2p/autonat/2/dial-request'
 /** Types of hole punching's messages. */
 const [CONNECT, SYNC] = [100, 300]
 
+/** What a message of hole punching begins with, and no line of the negotiation. */
+const TYPE_TAG = 8
+
 const field = (number: number, bytes: Uint8Array) =>
   Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
 const typed = (type: number, ...addresses: readonly string[]) =>
   framed(
     Buffer.concat([
-      Uint8Array.of(8),
+      Uint8Array.of(TYPE_TAG),
       varint(type),
       ...addresses.map((address) => field(2, multiaddr(address).bytes)),
     ]),
@@ -24,12 +36,12 @@ const typed = (type: number, ...addresses: readonly string[]) =>
 /** Has the victim dial this peer, as if a relay joined the two; resolves when it did, or ended the stream. */
 async function punch(attack: Attack, connection: Connection, address: string): Promise<void> {
   const { signal, tally } = attack
-  const stream = await openStream(connection, HOLE_PUNCH, signal)
-  onFrames(stream, () => {
+  const stream = await openWith(connection, HOLE_PUNCH, typed(CONNECT, address))
+  onFrames(stream, (frame) => {
+    if (frame[0] !== TYPE_TAG) return
     tally.count('answers')
     stream.send(typed(SYNC))
   })
-  stream.send(typed(CONNECT, address))
   tally.count('dials asked for')
   for (let waited = 0; stream.status === 'open' && waited < 100 && !signal.aborted; waited++)
     await pause(50, signal)

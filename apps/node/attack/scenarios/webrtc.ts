@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { dialTarget, framed, onFrames, openWith, overAndOver, together } from '../attackers.ts'
 import { connectMember, proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause, untilTrue } from '../until-true.ts'
@@ -13,6 +13,8 @@ const listensAt = (port: number) => [`--listen-maddrs=/ip4/127.0.0.1/udp/${port}
 const SIGNALLING = '/webrtc-signaling/0.0.1'
 /** Types of the signalling's messages. */
 const [OFFER, CANDIDATE] = [0, 2]
+/** What a message of the signalling begins with, and no line of the negotiation. */
+const TYPE_TAG = 8
 const READY_MS = 30_000
 
 /** A question of STUN under a user name that nobody has used before. */
@@ -106,7 +108,7 @@ async function sendShort({ signal, tally }: Attack, channel: DataChannel): Promi
 function signalled(type: number, text: string): Uint8Array {
   const body = Buffer.from(text)
   const length = Uint8Array.of((body.length & 0x7f) | 0x80, body.length >> 7)
-  return framed(Buffer.concat([Uint8Array.of(8, type, 0x12), length, body]))
+  return framed(Buffer.concat([Uint8Array.of(TYPE_TAG, type, 0x12), length, body]))
 }
 
 /** An offer that any WebRTC peer could make. */
@@ -144,16 +146,18 @@ const candidate = (at: number, node: string, port: number) =>
 async function signalOn(attack: Attack, connection: Connection, ports: readonly number[]): Promise<void> {
   const { signal, tally } = attack
   while (!signal.aborted && connection.status === 'open') {
-    const stream = await openStream(connection, SIGNALLING, signal)
-    stream.addEventListener('message', () => tally.count('answers'))
-    if (!(await sendAll(stream, signalled(OFFER, offer()), signal))) continue
+    const nodes = ports.map((port) => ['127.0.0.1', port] as const)
+    const names = ports.map(() => [`${randomBytes(8).toString('hex')}.invalid`, 9] as const)
+    const candidates = [...nodes, ...names].map(([node, port], at) => candidate(at, node, port))
+    const stream = await openWith(
+      connection,
+      SIGNALLING,
+      Buffer.concat([signalled(OFFER, offer()), ...candidates.map((each) => signalled(CANDIDATE, each))]),
+    )
+    onFrames(stream, (frame) => {
+      if (frame[0] === TYPE_TAG) tally.count('answers')
+    })
     tally.count('offers')
-    for (const [at, port] of ports.entries())
-      await sendAll(stream, signalled(CANDIDATE, candidate(at, '127.0.0.1', port)), signal)
-    for (let at = 0; at < 20; at++) {
-      const name = `${randomBytes(8).toString('hex')}.invalid`
-      await sendAll(stream, signalled(CANDIDATE, candidate(100 + at, name, 9)), signal)
-    }
     await pause(5, signal)
   }
 }
