@@ -97,7 +97,7 @@ const MAX_UNSIGNED_ENTRIES = 10_000
  */
 export const VITAL_ONE_IN = 4
 /**
- * Entries of one signer in those buckets, of which the oldest go first: a heartbeat, itself as a user, and its addresses,
+ * Entries of one signer in those buckets, of which tombstones and then the oldest go first: a heartbeat, itself as a user, and its addresses,
  * of which a node with all guests that it may have has 34. All members drop the same ones, so that what one member claims
  * beyond its share is free to be leased.
  */

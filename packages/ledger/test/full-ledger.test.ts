@@ -150,6 +150,75 @@ describe('a full ledger', () => {
   })
 })
 
+describe('what says who is there', () => {
+  const machine = (peer: string) => JSON.stringify({ PeerID: peer })
+  /** What a ledger wrote itself, as it went to others. */
+  const published = (ledger: Ledger) => {
+    const blocks: KeyedEntry[][] = []
+    ledger.subscribe((event) => {
+      if (event.type === 'committed') blocks.push(event.changes.filter(({ origin }) => origin === 'local'))
+    })
+    return blocks
+  }
+
+  test('a machine that moved from address to address has room for one more, on all members alike', async () => {
+    const clock = createManualClock()
+    const [mover, other] = [open(clock, {}), open(clock, {}, signerAt(1))]
+    const blocks = published(mover)
+    const own = machine(mover.self)
+    const commit = async (write: ReturnType<Ledger['put']>) => {
+      await clock.advance(20)
+      return (await write.settled).state
+    }
+    await commit(mover.put('healthcheck', mover.self, heartbeatValue(clock.now())))
+    await commit(mover.put('machines', 'fd00::1', own))
+    for (let n = 1; n <= 100; n++) {
+      expect(await commit(mover.put('machines', `10.1.0.${n}`, own))).toBe('committed')
+      await commit(mover.delete('machines', `10.1.0.${n}`))
+    }
+    expect(await commit(mover.put('machines', '10.1.0.101', own))).toBe('committed')
+    for (const block of blocks) other.merge(block, mover.self)
+    expect(other.snapshot().digest().digest).toBe(mover.snapshot().digest().digest)
+    for (const key of ['fd00::1', '10.1.0.101'])
+      expect(other.snapshot().getLive('machines', key)).toBeDefined()
+    // what went is not forgotten: none of it comes back
+    const [first] = blocks.flat().filter(({ key }) => key === '10.1.0.1')
+    expect(other.merge(first === undefined ? [] : [first], mover.self).rejected).toMatchObject([
+      { code: 'REPLAYED' },
+    ])
+  })
+
+  test('the leader ends what hundreds left behind, and has room for itself', async () => {
+    const clock = createManualClock()
+    const [leader, other] = [open(clock, {}), open(clock, {}, signerAt(1))]
+    const blocks = published(leader)
+    const left = signers.slice(2).flatMap((signer) => [
+      ...arrival(signer, clock),
+      forge(signer, 'machines', `fd00::${signers.indexOf(signer)}`, {
+        version: nanos(clock.now()),
+        value: machine(signer.peerId),
+      }),
+    ])
+    for (const ledger of [leader, other]) expect(ledger.merge(left, undefined).accepted).toBe(left.length)
+    await clock.advance(481_000)
+    leader.put('healthcheck', leader.self, heartbeatValue(clock.now()))
+    await clock.advance(20)
+    expect(leader.reap().ended).toBe(left.length)
+    await clock.advance(20)
+    const { settled } = leader.put('machines', '10.1.0.200', machine(leader.self))
+    await clock.advance(20)
+    expect((await settled).state).toBe('committed')
+    for (const block of blocks) other.merge(block, leader.self)
+    for (const ledger of [leader, other]) {
+      for (const { bucket, key } of left) expect(ledger.snapshot().getLive(bucket, key)).toBeUndefined()
+      expect(ledger.snapshot().getLive('machines', '10.1.0.200')).toBeDefined()
+      // who missed that still holds it, and brings it again
+      expect(ledger.merge(left, undefined).accepted).toBe(0)
+    }
+    expect(other.snapshot().digest().digest).toBe(leader.snapshot().digest().digest)
+  })
+})
+
 describe('a range of addresses', () => {
   const claims = (signer: Signer, addresses: readonly number[], isNamed = false) =>
     addresses.map((n) =>

@@ -74,7 +74,7 @@ export function createAdmission(init: AdmissionInit): Admit {
     if (!stores) return verdict
     const surplus = group === undefined ? [] : surplusOf(edit, incoming, group)
     if (surplus.includes(incoming)) return 'QUOTA'
-    if (!putWithinQuota(edit, incoming, { quota: state.quota, self: init.self })) return 'QUOTA'
+    if (!putWithinQuota(edit, incoming, state.quota)) return 'QUOTA'
     for (const row of surplus) edit.forget(row)
     return verdict
   }

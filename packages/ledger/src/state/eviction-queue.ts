@@ -1,6 +1,6 @@
 /**
- * Which entry goes first when there is no room: of the signer that holds most, open entries before owned ones, the
- * oldest first. It depends on what the ledger holds and on nothing else, so that all members come to the same. It is kept
+ * Which entry goes first when there is no room: of the signer that holds most, tombstones first in a room that says so,
+ * open entries before owned ones, the oldest first. It depends on what the ledger holds and on nothing else, so that all members come to the same. It is kept
  * up to date with every change, so that nothing has to be looked through when the room is full.
  */
 import { Heap } from '@mesh/core'
@@ -22,6 +22,7 @@ interface Held {
 
 export interface EvictionQueueInit {
   readonly isOpen: (bucket: string) => boolean
+  readonly endedFirst: boolean
   readonly shareOf: (owner: string) => number
 }
 
@@ -36,7 +37,7 @@ export class EvictionQueue {
 
   constructor(init: EvictionQueueInit) {
     this.#init = init
-    this.#isBefore = (a, b) => goesBefore(a, b, init.isOpen)
+    this.#isBefore = (a, b) => goesBefore(a, b, init)
   }
 
   /** Call it when the row is counted in its signer's share. */
@@ -105,7 +106,8 @@ function holdsMore(a: Standing, b: Standing): boolean {
   return a.share === b.share ? a.owner > b.owner : a.share > b.share
 }
 
-function goesBefore(a: KeyedEntry, b: KeyedEntry, isOpen: (bucket: string) => boolean): boolean {
+function goesBefore(a: KeyedEntry, b: KeyedEntry, { isOpen, endedFirst }: EvictionQueueInit): boolean {
+  if (endedFirst && a.entry.deleted !== b.entry.deleted) return a.entry.deleted
   const [openA, openB] = [isOpen(a.bucket), isOpen(b.bucket)]
   if (openA !== openB) return openA
   if (a.entry.version !== b.entry.version) return a.entry.version < b.entry.version

@@ -119,7 +119,8 @@ class Edit implements StateEdit {
    */
   readonly #changes = new Map<string, { position: Position; row: KeyedEntry | undefined }>()
 
-  readonly #evicted = new Set<string>()
+  /** Holds the entries that had to go, as they stood then: in this edit they may have been ended first. */
+  readonly #evicted = new Map<string, KeyedEntry>()
   /** The keys whose tombstones keep nothing away. */
   readonly #forgotten = new Set<string>()
 
@@ -175,11 +176,11 @@ class Edit implements StateEdit {
   }
 
   noteEvicted(rows: readonly KeyedEntry[]): void {
-    for (const row of rows) this.#evicted.add(positionId(row))
+    for (const row of rows) this.#evicted.set(positionId(row), row)
   }
 
   *evicted() {
-    for (const id of this.#evicted) {
+    for (const id of this.#evicted.keys()) {
       const change = this.#changes.get(id)
       const before = change?.row === undefined && change && treeGet(this.#state.tree, change.position)
       if (before) yield before
@@ -191,15 +192,18 @@ class Edit implements StateEdit {
     const head = foreignHead ?? this.#nextHead()
     const puts: KeyedEntry[] = []
     const removes: KeyedEntry[] = []
-    for (const { position, row } of this.#changes.values()) {
+    const tombstones: KeyedEntry[] = []
+    for (const [id, { position, row }] of this.#changes) {
+      if (row !== undefined) {
+        puts.push(row)
+        continue
+      }
       const before = treeGet(this.#state.tree, position)
-      if (row !== undefined) puts.push(row)
-      else if (before !== undefined) removes.push(before)
+      if (before !== undefined) removes.push(before)
+      const gone = this.#evicted.get(id) ?? before
+      if (gone?.entry.deleted === true && !this.#forgotten.has(id)) tombstones.push(gone)
     }
-    const pruned = this.#state.pruned.plan(
-      removes.filter((row) => row.entry.deleted && !this.#forgotten.has(positionId(row))),
-      puts,
-    )
+    const pruned = this.#state.pruned.plan(tombstones, puts)
     try {
       store.commit({
         head,

@@ -5,14 +5,10 @@ import type { StateEdit } from './ledger-state.ts'
 import type { Quota } from './quota.ts'
 
 /**
- * False when there is no room: this node's own entries would have to go, or the new one would be the first to go
- * again. The edit is then as it was.
+ * False when there is no room: what this node holds would have to go, or the new entry would be the first to go again.
+ * The edit is then as it was.
  */
-export function putWithinQuota(
-  edit: StateEdit,
-  row: KeyedEntry,
-  { quota, self }: { readonly quota: Quota; readonly self: string },
-): boolean {
+export function putWithinQuota(edit: StateEdit, row: KeyedEntry, quota: Quota): boolean {
   const before = edit.get(row)
   const fits = quota.admits(row, before)
   edit.put(row)
@@ -20,7 +16,7 @@ export function putWithinQuota(
   const gone: KeyedEntry[] = []
   const excessNow = () => quota.excessAfter(row)
   for (let excess = excessNow(); excess !== undefined; excess = excessNow()) {
-    const first = excess.owner === self ? undefined : excess.first()
+    const first = excess.first()
     if (first === undefined || first.entry === row.entry || gone.length >= MAX_EVICTED_AT_ONCE) {
       for (const evicted of gone) edit.put(evicted)
       if (before === undefined) edit.remove(row)

@@ -2,7 +2,8 @@
  * How much the ledger and each signer may hold. There are two rooms: one for what says who is there (`healthcheck`,
  * `machines`, `users`, `dhcp`), which nothing else can fill, and one for all else. In a full room the largest
  * signer's entries go first (`eviction-queue.ts`), and in a range whose addresses are claimed, those of the signer with
- * the most (`address-shares.ts`).
+ * the most (`address-shares.ts`). Nothing of this node's own goes but tombstones beyond its share of the first room: who
+ * moves from address to address, or ends the entries of many that are gone, still has room for itself.
  */
 import { BUCKETS } from '@mesh/core'
 import { utf8Length } from '../entries/utf8-length.ts'
@@ -44,10 +45,9 @@ export interface QuotaInit {
   readonly self: string
 }
 
-/** A room that is over its bounds, and whose entries have to go. */
+/** A room, or a range of addresses, in which more is held than its bounds allow. */
 interface Excess {
-  readonly owner: string
-  /** The entry that goes first, of those that are still held. */
+  /** The entry that goes first, of those that are still held; undefined when none may go. */
   first(): KeyedEntry | undefined
 }
 
@@ -70,13 +70,13 @@ export function createQuota(init: QuotaInit): Quota {
   const unsigned: Usage = { entries: limits.maxUnsignedEntries, bytes: limits.maxUnsignedBytes }
   const signer: Usage = { entries: limits.maxSignerEntries, bytes: limits.maxSignerBytes }
   const vitalSigner: Usage = { entries: MAX_VITAL_SIGNER_ENTRIES, bytes: MAX_VITAL_SIGNER_BYTES }
-  const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned })
-  const otherRoom = new Room({ ...init, most: other, signer, unsigned })
+  const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned, endedFirst: true })
+  const otherRoom = new Room({ ...init, most: other, signer, unsigned, endedFirst: false })
   const roomOf = (row: KeyedEntry) => (isVital(row) ? vitalRoom : otherRoom)
   const addresses = new AddressShares()
   const addressExcess = (row: KeyedEntry): Excess | undefined => {
     const excess = addresses.excessAfter(row, init.self)
-    return excess === undefined ? undefined : { owner: excess.owner, first: () => excess.first }
+    return excess === undefined ? undefined : { first: () => excess.first }
   }
   return {
     // what is claimed of a range of addresses shows when the row is counted
@@ -97,6 +97,8 @@ interface RoomInit extends QuotaInit {
   readonly most: Usage
   readonly signer: Usage
   readonly unsigned: Usage
+  /** Does a signer's tombstone go before what it holds? */
+  readonly endedFirst: boolean
 }
 
 class Room {
@@ -107,7 +109,8 @@ class Room {
 
   constructor(init: RoomInit) {
     this.#init = init
-    this.#queue = new EvictionQueue({ isOpen: init.isOpen, shareOf: (owner) => this.#shareOf(owner) })
+    const { isOpen, endedFirst } = init
+    this.#queue = new EvictionQueue({ isOpen, endedFirst, shareOf: (owner) => this.#shareOf(owner) })
   }
 
   change(row: KeyedEntry, by: 1 | -1): void {
@@ -139,13 +142,18 @@ class Room {
   excessAfter(row: KeyedEntry): Excess | undefined {
     const { self, most } = this.#init
     const { owner } = row.entry
-    if (isOver(this.#usageOf(owner), this.#mostOf(owner))) return this.#excessOf(owner)
+    if (isOver(this.#usageOf(owner), this.#mostOf(owner))) {
+      return { first: () => (owner === self ? this.#firstOwn() : this.#queue.first(owner)) }
+    }
     if (!isOver(this.#total, most)) return undefined
-    return this.#excessOf(this.#queue.largest(self) ?? self)
+    const largest = this.#queue.largest(self)
+    return { first: () => (largest === undefined ? undefined : this.#queue.first(largest)) }
   }
 
-  #excessOf(owner: string): Excess {
-    return { owner, first: () => this.#queue.first(owner) }
+  /** Others remember what went as they remember a tombstone that was collected, and let the same one go. */
+  #firstOwn(): KeyedEntry | undefined {
+    const first = this.#init.endedFirst ? this.#queue.first(this.#init.self) : undefined
+    return first?.entry.deleted === true ? first : undefined
   }
 
   #shareOf(owner: string): number {

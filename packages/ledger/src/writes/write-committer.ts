@@ -49,7 +49,7 @@ function applyWrite(
   write: PendingWrite,
   { edit, changes }: { readonly edit: StateEdit; readonly changes: Change[] },
 ): WriteOutcome | undefined {
-  const { self, state, writer, mode } = init
+  const { state, writer, mode } = init
   const before = edit.get(write.position)
   const nowMs = init.now()
   const prunedVersion = state.pruned.versionOf(write.position)
@@ -59,7 +59,7 @@ function applyWrite(
   if (refusal !== undefined) return { state: 'refused', error: refusal }
   const row = writer.build(write, ground)
   if (mode === 'off' && row.entry.deleted) edit.remove(row)
-  else if (!putWithinQuota(edit, row, { quota: state.quota, self })) {
+  else if (!putWithinQuota(edit, row, state.quota)) {
     return { state: 'refused', error: overQuota(row) }
   }
   changes.push({ ...row, previous: before?.entry, origin: 'local' })
