@@ -19,7 +19,7 @@ import { checkNotTaken } from './addresses/check-addresses.ts'
 import { otherHolder } from './addresses/machines-bucket.ts'
 import { leaseAddress } from './addresses/lease.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
-import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
+import { LEASE_MOVES_MS, LOOK_AGAIN_MS, MAX_LOST_LEASES, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
 import { type PastAddresses, rememberAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
@@ -85,6 +85,7 @@ class Addresses implements OwnAddresses {
   readonly #announced = new Map<IpAddress, () => void>()
   #lease: AddressInRange | undefined
   #firstLeasedAt: number | undefined
+  #lostLeases = 0
   /** Addresses that were just lost: they are another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
@@ -191,6 +192,7 @@ class Addresses implements OwnAddresses {
   }
 
   #leaseLost(range: Cidr): void {
+    if (++this.#lostLeases >= MAX_LOST_LEASES) this.#firstLeasedAt = Number.NEGATIVE_INFINITY
     if (this.#lease !== undefined) {
       this.#endAnnouncing(this.#lease.address)
       this.#lost = [this.#lease.address]

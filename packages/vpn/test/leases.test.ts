@@ -1,7 +1,8 @@
 import { heartbeatValue, parseCidr } from '@mesh/core'
-import { canonicalBytes, createSigner, type KeyedEntry, leaderOf } from '@mesh/ledger'
+import { canonicalBytes, type KeyedEntry, leaderOf, type Signer } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
-import { createRetainingStore } from '@mesh/replication/testing'
+import { createRetainingStore, createSimSigner } from '@mesh/replication/testing'
+import { createSeededRandom } from '@mesh/testkit'
 import { createLeaseLab, createMemoryLease, type Leaser, MINUTE, SECOND } from './lease-lab.ts'
 
 const isPlaced = (node: { address: string | undefined }) => node.address !== undefined
@@ -9,6 +10,19 @@ const sorted = (nodes: readonly { address: string | undefined }[]) =>
   nodes.map(({ address }) => address ?? '').toSorted((a, b) => (a < b ? -1 : 1))
 const areDistinct = (nodes: readonly { address: string | undefined }[]) =>
   nodes.every(isPlaced) && new Set(nodes.map(({ address }) => address)).size === nodes.length
+
+/** An entry of a member that is no node of the lab. */
+function signed(
+  signer: Signer,
+  { bucket, key }: { readonly bucket: string; readonly key: string },
+  value: string,
+  nowMs: number,
+): KeyedEntry {
+  const version = BigInt(nowMs) * 1_000_000n
+  const updatedAt = Math.floor(nowMs / 1000)
+  const entry = { value, owner: signer.peerId, version, updatedAt, deleted: false, sig: null }
+  return { bucket, key, entry: { ...entry, sig: signer.sign(canonicalBytes({ bucket, key, entry })) } }
+}
 
 describe('nodes of ours', () => {
   it('have the first address as soon as they are in sync, when they are alone', async () => {
@@ -105,29 +119,23 @@ describe('nodes of ours', () => {
     await lab.stop()
   })
 
-  it('find room where twelve keys claim every address together', async () => {
+  it('find room where twelve keys claim every other address together', async () => {
     const lab = createLeaseLab(6, 2)
     const witness = await lab.vpn(0)
     await lab.until(() => isPlaced(witness), MINUTE)
-    const now = BigInt(lab.clock.now()) * 1_000_000n
+    const random = createSeededRandom(12)
     for (let key = 0; key < 12; key++) {
-      const signer = createSigner(new Uint8Array(32).fill(0xa0 + key))
-      const sign = (bucket: string, name: string, value: string): KeyedEntry => {
-        const updatedAt = Math.floor(lab.clock.now() / 1000)
-        const entry = { value, owner: signer.peerId, version: now, updatedAt, deleted: false, sig: null }
-        return {
-          bucket,
-          key: name,
-          entry: { ...entry, sig: signer.sign(canonicalBytes({ bucket, key: name, entry })) },
-        }
-      }
-      const own = Array.from({ length: 254 }, (_, n) => n + 1).filter((n) => n % 12 === key)
+      const signer = createSimSigner(random)
+      const sign = (bucket: string, name: string, value: string) =>
+        signed(signer, { bucket, key: name }, value, lab.clock.now())
+      const own = Array.from({ length: 253 }, (_, n) => n + 2).filter((n) => n % 12 === key)
       const claims = own.map((n) => {
         const record = JSON.stringify({ PeerID: signer.peerId, Address: `10.1.0.${n}` })
         return sign('machines', `10.1.0.${n}`, record)
       })
       const heartbeat = sign('healthcheck', signer.peerId, heartbeatValue(lab.clock.now()))
-      witness.node.ledger.merge([heartbeat, ...claims], undefined)
+      const { accepted } = witness.node.ledger.merge([heartbeat, ...claims], undefined)
+      expect(accepted).toBeGreaterThan(1)
     }
     const carl = await lab.vpn(1)
     expect(await lab.until(() => isPlaced(carl), MINUTE)).toBeDefined()
@@ -290,6 +298,29 @@ describe('a fixed address that a lease has claimed, too, before they knew of eac
       }
     },
   )
+})
+
+describe('a young lease', () => {
+  it('moves for few who ask for it, and is kept then', async () => {
+    const lab = createLeaseLab(65, 2)
+    const anna = await lab.vpn(0)
+    await lab.until(() => isPlaced(anna), MINUTE)
+    const random = createSeededRandom(40)
+    for (let n = 1; n <= 40; n++) {
+      const signer = createSimSigner(random)
+      const value = JSON.stringify({ PeerID: signer.peerId, Hostname: 'rival', Address: anna.address })
+      anna.node.ledger.merge(
+        [signed(signer, { bucket: 'machines', key: `fd00::${n}` }, value, lab.clock.now())],
+        undefined,
+      )
+      await lab.until(() => !isPlaced(anna), 100)
+      await lab.until(() => isPlaced(anna), MINUTE)
+    }
+    await lab.clock.advance(MINUTE)
+    expect(anna.leases.length).toBe(17)
+    expect(anna.address).toBe(anna.leases.at(-1))
+    await lab.stop()
+  })
 })
 
 describe('an address that is held', () => {

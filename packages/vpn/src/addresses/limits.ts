@@ -17,6 +17,11 @@ export const CLAIM_RACE_MS = 1_000
  */
 export const YOUNG_LEASE_MS = 600_000
 /**
+ * The number of leases that a node loses after a start until it gives none up any more, as if they were not young: keys
+ * cost nothing, and each of them may ask for an address.
+ */
+export const MAX_LOST_LEASES = 16
+/**
  * How long before a node's start, in ms, a lease of that node's fixed address may have been claimed and still gives way
  * to it.
  */
