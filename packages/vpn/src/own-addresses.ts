@@ -18,8 +18,9 @@ import {
 import { checkNotTaken } from './addresses/check-addresses.ts'
 import { otherHolder } from './addresses/machines-bucket.ts'
 import { leaseAddress } from './addresses/lease.ts'
+import { createLeaseAge, type LeaseAge } from './addresses/lease-age.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
-import { LEASE_MOVES_MS, LOOK_AGAIN_MS, MAX_LOST_LEASES, SAME_MOMENT_MS } from './addresses/limits.ts'
+import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
 import { type PastAddresses, rememberAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
@@ -80,12 +81,11 @@ class Addresses implements OwnAddresses {
   leaseError: Error | undefined
   readonly #init: OwnAddressesInit
   readonly #components: OwnAddressesComponents
+  readonly #age: LeaseAge
   readonly #stopping = new AbortController()
   /** The functions that end the announcing of each address. */
   readonly #announced = new Map<IpAddress, () => void>()
   #lease: AddressInRange | undefined
-  #firstLeasedAt: number | undefined
-  #lostLeases = 0
   /** Addresses that were just lost: they are another's by now, or soon. */
   #lost: readonly IpAddress[] = []
   #unwatch = () => {}
@@ -97,6 +97,7 @@ class Addresses implements OwnAddresses {
   constructor(init: OwnAddressesInit, components: OwnAddressesComponents) {
     this.#init = init
     this.#components = components
+    this.#age = createLeaseAge(components.clock)
   }
 
   get leasing(): boolean {
@@ -165,12 +166,13 @@ class Addresses implements OwnAddresses {
   }
 
   async #takeLease(range: Cidr, signal: AbortSignal): Promise<void> {
-    const { ledger, clock } = this.#components
+    const { ledger } = this.#components
     const { machine, onChange } = this.#init
     const pastAddresses = (this.#past ??= rememberAddresses({
       ...this.#components,
       store: this.#components.pastStore,
     }))
+    const components = { ...this.#components, pastAddresses, age: this.#age }
     const lease = await leaseAddress(
       {
         range,
@@ -179,20 +181,18 @@ class Addresses implements OwnAddresses {
         avoid: [...this.#lost, ...this.#init.guests()],
         signal,
       },
-      { ...this.#components, pastAddresses },
+      components,
     )
     const { isKept, ...address } = lease
     this.#lease = address
     this.leaseError = undefined
-    // what was held before this start is not young: whoever claims it now has another one as well
-    this.#firstLeasedAt ??= isKept ? Number.NEGATIVE_INFINITY : clock.monotonic()
-    const watched = { address: lease.address, firstLeasedAt: this.#firstLeasedAt }
-    this.#unwatch = watchLease(watched, this.#components, () => this.#leaseLost(range))
+    // whoever claims what was held before this start has another one as well
+    this.#age.leased(isKept)
+    this.#unwatch = watchLease(lease.address, components, () => this.#leaseLost(range))
     onChange()
   }
 
   #leaseLost(range: Cidr): void {
-    if (++this.#lostLeases >= MAX_LOST_LEASES) this.#firstLeasedAt = Number.NEGATIVE_INFINITY
     if (this.#lease !== undefined) {
       this.#endAnnouncing(this.#lease.address)
       this.#lost = [this.#lease.address]

@@ -24,6 +24,12 @@ function signed(
   return { bucket, key, entry: { ...entry, sig: signer.sign(canonicalBytes({ bucket, key, entry })) } }
 }
 
+/** The record by which a machine asks for an address that a person gave it. */
+const asking = (signer: Signer, address: string, nowMs: number) => {
+  const value = JSON.stringify({ PeerID: signer.peerId, Hostname: 'rival', Address: address })
+  return signed(signer, { bucket: 'machines', key: `fd00::${address.split('.').at(-1)}` }, value, nowMs)
+}
+
 describe('nodes of ours', () => {
   it('have the first address as soon as they are in sync, when they are alone', async () => {
     const lab = createLeaseLab(1, 1)
@@ -306,19 +312,40 @@ describe('a young lease', () => {
     const anna = await lab.vpn(0)
     await lab.until(() => isPlaced(anna), MINUTE)
     const random = createSeededRandom(40)
-    for (let n = 1; n <= 40; n++) {
-      const signer = createSimSigner(random)
-      const value = JSON.stringify({ PeerID: signer.peerId, Hostname: 'rival', Address: anna.address })
-      anna.node.ledger.merge(
-        [signed(signer, { bucket: 'machines', key: `fd00::${n}` }, value, lab.clock.now())],
-        undefined,
-      )
-      await lab.until(() => !isPlaced(anna), 100)
-      await lab.until(() => isPlaced(anna), MINUTE)
-    }
+    const claimed = new Set<string>()
+    anna.node.ledger.subscribe((event) => {
+      if (event.type !== 'committed') return
+      for (const { key, entry } of event.changes) {
+        if (entry.deleted || !key.startsWith('10.') || claimed.has(key)) continue
+        claimed.add(key)
+        const rival = createSimSigner(random)
+        // as soon as it is claimed, and not only when it is leased
+        lab.clock.after(claimed.size % 2, () =>
+          anna.node.ledger.merge([asking(rival, key, lab.clock.now())], undefined),
+        )
+      }
+    })
+    anna.node.ledger.merge([asking(createSimSigner(random), '10.1.0.1', lab.clock.now())], undefined)
+    await lab.clock.advance(5 * MINUTE)
+    expect(claimed.size).toBe(16)
+    expect(isPlaced(anna)).toBe(true)
+    await lab.stop()
+  })
+
+  it('is no longer young after a restart, whoever has asked for it before', async () => {
+    const lab = createLeaseLab(66, 2)
+    const [disk, store] = [createRetainingStore(), createMemoryLease()]
+    const anna = await lab.vpn(0, { disk, store })
+    await lab.until(() => isPlaced(anna), MINUTE)
+    await lab.clock.advance(12 * MINUTE)
+    const rival = createSimSigner(createSeededRandom(41))
+    anna.node.ledger.merge([asking(rival, '10.1.0.1', lab.clock.now())], undefined)
     await lab.clock.advance(MINUTE)
-    expect(anna.leases.length).toBe(17)
-    expect(anna.address).toBe(anna.leases.at(-1))
+    expect(anna.address).toBe('10.1.0.1')
+    await anna.kill()
+    const again = await lab.vpn(0, { disk, store })
+    await lab.clock.advance(MINUTE)
+    expect(again.leases).toEqual(['10.1.0.1'])
     await lab.stop()
   })
 })

@@ -8,6 +8,7 @@
  * 4. claim it; should another have claimed it in the same moment, begin again at 3;
  * 5. remember it for the next run.
  */
+import { type LeaseAge, oldLease } from './lease-age.ts'
 import type { LeaseStore } from './lease-store.ts'
 import {
   type AddressInRange,
@@ -60,6 +61,7 @@ interface LeaseComponents {
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
   readonly store: LeaseStore
+  readonly age: LeaseAge
   /** The addresses that other members had lately, whether they are away or not. */
   readonly pastAddresses: Pick<PastAddresses, 'ofOthers' | 'lasting'>
   readonly clock: Clock
@@ -85,6 +87,11 @@ export async function leaseAddress(request: LeaseRequest, components: LeaseCompo
   return new Lease(request, components).take()
 }
 
+interface Claimed {
+  readonly address: IpAddress
+  readonly age: LeaseAge
+}
+
 class Lease {
   readonly #request: LeaseRequest
   readonly #components: LeaseComponents
@@ -104,11 +111,11 @@ class Lease {
   }
 
   async take(): Promise<TakenLease> {
-    const { initialSync, neighbours, clock } = this.#components
+    const { initialSync, neighbours, clock, age } = this.#components
     this.#signal.throwIfAborted()
     await untilAborted(initialSync(), this.#signal)
     const known = this.#remembered() ?? this.#heldBefore()
-    if (known !== undefined && (await this.#claim(known))) return this.#keep(known, true)
+    if (known !== undefined && (await this.#claim(known, oldLease(age)))) return this.#keep(known, true)
     if (neighbours().length > 0) {
       this.#ask()
       await delay(clock, JOIN_MS, this.#signal)
@@ -122,7 +129,7 @@ class Lease {
         await delay(clock, CLAIM_RACE_MS, this.#signal)
         continue
       }
-      if (await this.#claim(address)) return this.#keep(address, false)
+      if (await this.#claim(address, age)) return this.#keep(address, false)
       this.#lost.add(address)
       this.#racers += RACERS_PER_LOSS
     }
@@ -236,7 +243,7 @@ class Lease {
   }
 
   /** Claims the address. True when this node holds it, and no claim of the same moment beats it. */
-  async #claim(address: IpAddress): Promise<boolean> {
+  async #claim(address: IpAddress, age: LeaseAge): Promise<boolean> {
     const { ledger, neighbours, log } = this.#components
     const held = ledger.snapshot().getLive(BUCKETS.machines, address)
     const isRenewal = held !== undefined && holderOf(address, held) === ledger.self
@@ -250,14 +257,13 @@ class Lease {
       return false
     }
     const raceMs = isRenewal || neighbours().length === 0 ? 0 : CLAIM_RACE_MS
-    return this.#staysOurs(address, raceMs)
+    return this.#staysOurs({ address, age }, raceMs)
   }
 
-  async #staysOurs(address: IpAddress, raceMs: number): Promise<boolean> {
+  async #staysOurs({ address, age }: Claimed, raceMs: number): Promise<boolean> {
     const { clock } = this.#components
     const lost = new AbortController()
-    const watched = { address, firstLeasedAt: clock.monotonic() }
-    const stop = watchLease(watched, this.#components, () => lost.abort())
+    const stop = watchLease(address, { ...this.#components, age }, () => lost.abort())
     try {
       await delay(clock, raceMs, AbortSignal.any([this.#signal, lost.signal]))
       return true

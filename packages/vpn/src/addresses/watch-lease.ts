@@ -8,16 +8,12 @@ import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { asksFor, holderOf } from './machines-bucket.ts'
-import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS, YOUNG_LEASE_MS } from './limits.ts'
-
-interface LeaseWatchInit {
-  readonly address: IpAddress
-  /** When this node leased an address first since it started, in ms of monotonic time; -Infinity for one that it had before. */
-  readonly firstLeasedAt: number
-}
+import type { LeaseAge } from './lease-age.ts'
+import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS } from './limits.ts'
 
 interface LeaseWatchComponents {
   readonly ledger: VpnLedger
+  readonly age: LeaseAge
   readonly clock: Clock
   readonly log: Logger
 }
@@ -30,8 +26,8 @@ type OnLeaseLost = (loss: { readonly address: IpAddress; readonly to: string | u
 
 /** Calls `onLost` when the lease is lost. The returned function stops watching. */
 export function watchLease(
-  { address, firstLeasedAt }: LeaseWatchInit,
-  { ledger, clock, log }: LeaseWatchComponents,
+  address: IpAddress,
+  { ledger, age, clock, log }: LeaseWatchComponents,
   onLost: OnLeaseLost,
 ): () => void {
   let cancel = () => {}
@@ -41,10 +37,10 @@ export function watchLease(
   }
   const lose = (to: string | undefined) => {
     stop()
+    age.lost()
     log.warn('leased address lost', { address, to: to && shortPeerId(to) })
     onLost({ address, to })
   }
-  const isYoung = () => clock.monotonic() < firstLeasedAt + YOUNG_LEASE_MS
   const letGo = (to: string) => {
     lose(to)
     try {
@@ -55,13 +51,13 @@ export function watchLease(
   }
   /** Both see the conflict; the greater id gives up, and if it does not, as legacy nodes never do, the smaller. */
   const giveUp = (to: string) => {
-    if (!isYoung()) return
+    if (!age.isYoung()) return
     cancel()
     cancel = clock.after(ledger.self > to ? CONFLICT_SEEN_MS : CONFLICT_PATIENCE_MS, () => letGo(to))
   }
   /** A machine that was given the address finds it taken, and asks for it. */
   const hearRequest = (keyed: KeyedEntry) => {
-    const requester = isYoung() ? asksFor(keyed, address) : undefined
+    const requester = age.isYoung() ? asksFor(keyed, address) : undefined
     if (requester === undefined || requester === ledger.self) return false
     letGo(requester)
     return true
