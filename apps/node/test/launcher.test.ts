@@ -10,9 +10,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { eventually } from '@mesh/testkit'
+import qrCode from 'qrcode'
 import { describe, expect, test } from 'vitest'
 import { LOOPBACK_ARGS, makeToken } from './harness.ts'
 import { createCleanUps } from './suite.ts'
@@ -143,6 +146,29 @@ describe.skipIf(!isBuilt)(suite, () => {
     const networkOf = (text = '{}') => (JSON.parse(text) as { network?: string }).network
     expect(networkOf(named?.stdout)).toBe(networkOf(other?.stdout))
     expect(other?.stdout).not.toContain(token.trim())
+  })
+
+  test.skipIf(process.platform !== 'linux')('a guest is shown as a QR code on a terminal', async () => {
+    const configuration = '[Interface]\nPrivateKey = AAAA\nAddress = 10.1.0.3/32\n'
+    const guest = { Name: 'phone', Address: '10.1.0.3', Address6: null, PublicKey: '', Endpoint: '' }
+    const api = createServer((_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ ...guest, Configuration: configuration })),
+    )
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
+    cleanUps.push(() => api.close())
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const folder = makeFolder()
+    const words = ['-qec', `"${LAUNCHER}" guest add phone --api-url ${url}`, '/dev/null']
+    const child = spawn('script', words, { cwd: folder, env: environment(folder) })
+    const output = collect(child)
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    const shown = output().replaceAll('\r\n', '\n')
+    expect(shown).toContain(configuration)
+    expect(shown).toContain(await qrCode.toString(configuration, { type: 'utf8' }))
+    expect(shown).toContain('Scan the code with a WireGuard app')
+    expect(code).toBe(0)
   })
 })
 

@@ -25,8 +25,9 @@ export const runGuestAdd: Run = async (call) => {
   }
   out(guest.Configuration)
   if (isTerminal) {
-    const { toString } = await import('qrcode')
-    out(`\n${await toString(guest.Configuration, { type: 'utf8' })}\n`)
+    // the build has this CommonJS package as a default export alone
+    const { default: qrCode } = await import('qrcode')
+    out(`\n${await qrCode.toString(guest.Configuration, { type: 'utf8' })}\n`)
   }
   note(
     `${guest.Name} has ${guest.Address}. Scan the code with a WireGuard app, or import the text as a file.`,
