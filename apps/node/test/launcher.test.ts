@@ -149,7 +149,11 @@ describe.skipIf(!isBuilt)(suite, () => {
   })
 
   test.skipIf(process.platform !== 'linux')('a guest is shown as a QR code on a terminal', async () => {
-    const configuration = '[Interface]\nPrivateKey = AAAA\nAddress = 10.1.0.3/32\n'
+    const key = 'x'.repeat(44)
+    // with addresses of both families and three ranges
+    const address = 'Address = 10.1.0.3/32, fd00:1::c28e:123e:b2a6:d24b/128'
+    const ranges = 'AllowedIPs = 10.1.0.0/24, fd00:1::/64, fda1:c848:4c3::/64'
+    const configuration = `# phone, a guest of a\n[Interface]\nPrivateKey = ${key}\n${address}\nDNS = 10.1.0.1\nMTU = 1280\n\n[Peer]\nPublicKey = ${key}\nPresharedKey = ${key}\n${ranges}\nEndpoint = 203.0.113.18:44985\nPersistentKeepalive = 25\n`
     const guest = { Name: 'phone', Address: '10.1.0.3', Address6: null, PublicKey: '', Endpoint: '' }
     const api = createServer((_, response) =>
       response
@@ -163,18 +167,24 @@ describe.skipIf(!isBuilt)(suite, () => {
     const words = ['-qec', `"${LAUNCHER}" guest add phone --api-url ${url}`, '/dev/null']
     const child = spawn('script', words, { cwd: folder, env: environment(folder) })
     const output = collect(child)
-    const code = await new Promise((resolve) => child.once('close', resolve))
+    const status = await new Promise((resolve) => child.once('close', resolve))
     const shown = output().replaceAll('\r\n', '\n')
     expect(shown).toContain(configuration)
-    expect(shown).toContain(await qrCode.toString(configuration, { type: 'utf8' }))
+    // black on white, and not wrapped by a terminal of 80 columns
+    const [begin, end] = ['\u001b[30;107m', '\u001b[0m']
+    const coloured = shown.split('\n').filter((line) => line.startsWith(begin) && line.endsWith(end))
+    const lines = coloured.map((line) => line.slice(begin.length, -end.length))
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80)
+    const code = { type: 'utf8', errorCorrectionLevel: 'L', margin: 2 } as const
+    expect(lines.join('\n')).toBe(await qrCode.toString(configuration, code))
     expect(shown).toContain('Scan the code with a WireGuard app')
-    expect(code).toBe(0)
+    expect(status).toBe(0)
   })
 })
 
 function collect(child: ChildProcess): () => string {
   let text = ''
   for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (part: Buffer) => (text += String(part)))
+    stream?.setEncoding('utf8').on('data', (part: string) => (text += part))
   return () => text
 }

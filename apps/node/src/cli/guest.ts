@@ -8,7 +8,7 @@ import { formatBytes } from './format-quantity.ts'
 import { formatTable } from './format-table.ts'
 
 export const runGuestAdd: Run = async (call) => {
-  const { positionals, settings, out, note, isTerminal } = call
+  const { positionals, settings, out, note, draw, isErrorTerminal } = call
   const [name = ''] = positionals
   const { guestEndpoint: endpoint, fullTunnel } = settings
   const client = await findNode(call)
@@ -24,17 +24,24 @@ export const runGuestAdd: Run = async (call) => {
     return 0
   }
   out(guest.Configuration)
-  if (isTerminal) {
-    // the build has this CommonJS package as a default export alone
-    const { default: qrCode } = await import('qrcode')
-    out(`\n${await qrCode.toString(guest.Configuration, { type: 'utf8' })}\n`)
-  }
+  if (isErrorTerminal) draw(`\n${await drawQrCode(guest.Configuration)}\n\n`)
   note(
     `${guest.Name} has ${guest.Address}. Scan the code with a WireGuard app, or import the text as a file.`,
   )
   if (fullTunnel && !/^DNS = /m.test(guest.Configuration)) note(NO_DNS)
   note('It holds the private key and is not shown again: `mesh guest remove` and `add` make another.')
   return 0
+}
+
+/** Black on white, whatever the terminal's colours are: many apps read no inverted code. */
+const [DARK_ON_LIGHT, OWN_COLOURS] = ['\u001b[30;107m', '\u001b[0m']
+
+/** The text as a code for the eye of a phone, small enough for 80 columns with most configurations. */
+async function drawQrCode(text: string): Promise<string> {
+  // the build has this CommonJS package as a default export alone
+  const { default: qrCode } = await import('qrcode')
+  const code = await qrCode.toString(text, { type: 'utf8', errorCorrectionLevel: 'L', margin: 2 })
+  return code.replaceAll(/^.+$/gm, `${DARK_ON_LIGHT}$&${OWN_COLOURS}`)
 }
 
 export const runGuestList: Run = async (call) => {
