@@ -19,6 +19,12 @@ export const runPing: Run = async (call) => {
   // the first Ctrl-C ends it with what was learned so far
   process.once('SIGINT', () => asked.abort())
   let answers = 0
+  // the node tries all addresses when it is asked, and an answer tells of those that were tried before it
+  if (settings.path)
+    await ping(client, machine, asked.signal).then(
+      () => pause(asked.signal),
+      () => {},
+    )
   for (let turn = 1; !asked.signal.aborted; turn++) {
     try {
       const answer = await ping(client, machine, asked.signal)

@@ -22,7 +22,10 @@ export const vpnRoutes = {
     tag: 'vpn',
     summary: 'Reach a machine now and measure: by VPN address, host name or peer id',
     params: z.object({ machine: lookupName.meta({ example: '10.1.0.12' }) }),
-    answer: json(vpnPingView, 'How it was reached.'),
+    answer: json(
+      vpnPingView,
+      'How it was reached. Its other addresses are tried as well: a request a second later tells which answered.',
+    ),
     errors: ['vpn.not_running', 'vpn.unknown_machine', 'vpn.ambiguous_machine', 'vpn.unreachable'],
   }),
   listGuests: defineRoute({

@@ -191,11 +191,13 @@ class UdpPaths implements Paths {
 
   async measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined> {
     const member = this.#members.get(peer)
-    if (member?.state.chosen === undefined) return undefined
+    if (member?.theirs === undefined) return undefined
+    const hasPath = member.state.chosen !== undefined
     const measured = Promise.withResolvers<number | undefined>()
-    member.measuring.add(measured.resolve)
+    if (hasPath) member.measuring.add(measured.resolve)
     try {
-      this.#step(member, { type: 'measure' })
+      this.#step(member, { type: 'try' })
+      if (!hasPath) return undefined
       return await untilAborted(measured.promise, signal)
     } finally {
       member.measuring.delete(measured.resolve)

@@ -2,7 +2,8 @@ import type { IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { createPathState } from './create-path-state.ts'
 import { explain, isSameNat, type Nats } from './explain.ts'
-import type { CandidateKind } from './path-state.ts'
+import { IDLE_MS } from './limits.ts'
+import type { CandidateKind, PathInput } from './path-state.ts'
 import { step } from './step.ts'
 
 const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
@@ -43,4 +44,36 @@ test('one NAT is before both ends when others see both at its address', () => {
   expect(isSameNat(own, [at('192.168.1.3', 'own'), at('198.51.100.7', 'seen')])).toBe(true)
   expect(isSameNat(own, [at('192.168.1.2', 'own'), at('198.51.100.8', 'seen')])).toBe(false)
   expect(isSameNat(own, [])).toBe(false)
+})
+
+test('whoever asks learns which addresses answer at that time', () => {
+  const other = { address: '192.0.2.8' as IpAddress, port: 4_711 }
+  const answering = new Set([endpoint, other])
+  let nonce = 0n
+  const drawNonce = () => nonce++
+  const current = { socket: undefined, turn: 0 }
+  const state = createPathState({ wantedMtu: 1280, current, drawNonce, isWatched: true }, 0)
+  const take = (input: PathInput, now: number): void => {
+    for (const effect of step(state, input, now)) {
+      if (effect.type !== 'ping' || !answering.has(effect.to)) continue
+      const from = { from: effect.to, socket: undefined, nonce: effect.nonce, length: effect.length }
+      take({ type: 'ping', ...from, turn: 0 }, now)
+      take({ type: 'pong', ...from, isSeenAsOwn: true }, now)
+    }
+  }
+  const ask = (at: number) => {
+    take({ type: 'try' }, at)
+    take({ type: 'tick' }, at + 1_000)
+    const { reason, candidates } = explain(state, { varying: 'none', isSame: false })
+    return [reason, ...candidates.map(({ isAnswered }) => isAnswered)]
+  }
+  const candidates = [endpoint, other].map((each) => ({ endpoint: each, kind: 'own' }) as const)
+  take({ type: 'candidates', candidates }, 0)
+  expect(ask(1_000)).toEqual([undefined, true, true])
+  answering.delete(other)
+  expect(ask(60_000)).toEqual([undefined, true, false])
+  // nobody needed the path for long, and somebody who asks does
+  take({ type: 'tick' }, IDLE_MS + 60_000)
+  expect(explain(state, { varying: 'none', isSame: false }).reason).toBe('idle')
+  expect(ask(IDLE_MS + 61_000)).toEqual([undefined, true, false])
 })

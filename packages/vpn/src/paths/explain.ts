@@ -38,6 +38,7 @@ export interface UdpStatus {
 interface CandidateStatus {
   readonly endpoint: Endpoint
   readonly kind: CandidateKind
+  /** The last probe was answered. */
   readonly isAnswered: boolean
   readonly isHeard: boolean
   readonly rttMs: number | undefined
@@ -68,7 +69,7 @@ export function explain(state: PathState, nats: Nats): UdpStatus {
   const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
     kind: path.kind,
-    isAnswered: path.answeredAt !== undefined,
+    isAnswered: path.answeredAt !== undefined && path.lost === 0,
     isHeard: isHeard(state, path),
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,

@@ -129,8 +129,10 @@ export type PathInput =
       /** The peer saw the probe come from an address of this machine's own. */
       readonly isSeenAsOwn: boolean
     }
-  /** Somebody wants to know the round trip of the path in use now. */
+  /** How others see this node's socket is to be known now: the path in use is probed. */
   | { readonly type: 'measure' }
+  /** Somebody wants to know how the peer is reached now: each of its addresses is probed. */
+  | { readonly type: 'try' }
   /** This node's NAT has another mapping for the socket than before. */
   | { readonly type: 'remapped'; readonly socket: LocalSocket }
   /** Packets are to leave by another socket. */

@@ -57,7 +57,10 @@ export interface Paths {
   /** Where this node's socket may be reached, as it is now. */
   candidates(): readonly Candidate[]
   status(peer: PeerId): UdpStatus
-  /** Measures the round trip on the path in use, in ms; undefined: there is none, or it broke meanwhile. */
+  /**
+   * Measures the round trip on the path in use, in ms; undefined: there is none, or it broke meanwhile. All other addresses
+   * of the peer are probed, too, for `status`: what does not answer within a second is told as such.
+   */
   measure(peer: PeerId, signal: AbortSignal): Promise<number | undefined>
   stop(): void
 }

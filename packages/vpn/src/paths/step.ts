@@ -95,6 +95,8 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'measure':
       if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
       return
+    case 'try':
+      return tryAll(state, now, effects)
     case 'remapped':
       if (state.chosen?.socket === input.socket) state.brokeAt = withBreak(state.brokeAt, now)
       return
@@ -120,6 +122,17 @@ function takeActivity(state: PathState, now: number): void {
   }
   state.isWatched = true
   state.activeAt = now
+}
+
+/** Probes what waits for no answer; where nothing is in use, a path that is found is taken as if packets had passed. */
+function tryAll(state: PathState, now: number, effects: PathEffect[]): void {
+  if (state.chosen === undefined) {
+    state.activeAt = now
+    if (state.round >= ROUNDS_MS.length) search(state, now)
+    return
+  }
+  for (const path of state.paths.values())
+    if (path === state.chosen || path.sent.length === 0) ping(state, path, { now, effects })
 }
 
 /** Takes the peer's addresses in place of those it told before; those that its probes come from stay. */
