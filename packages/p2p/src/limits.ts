@@ -157,6 +157,13 @@ export const PUSH_AFTER_MS = 1_000
 export const FEW_PUSHES = 8
 /** How much later changed addresses are told for each connection beyond these, in ms: with fifty, after nine seconds. */
 export const PUSH_FOR_EACH_MS = 200
+/**
+ * The same of a connection to a relay of this node, in ms: a NAT that restarts makes this node unreachable there, and where it
+ * has nothing to send itself it would notice nothing. A hub of a thousand leaves is pinged 50 times a second so.
+ */
+export const RELAY_PING_INTERVAL_MS = 20_000
+/** How long such a ping may be unanswered, in ms. */
+export const RELAY_PING_TIMEOUT_MS = 5_000
 /** How long a ping may be unanswered, in ms, until its connection is asked whether it still carries something. */
 export const PING_TIMEOUT_MS = 10_000
 /**

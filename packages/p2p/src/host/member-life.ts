@@ -32,7 +32,8 @@ export async function startParts(
   await topic.start()
   await given.bulk?.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
-  const stopPings = startPingMonitor({ host, onRtt }, { ...components, checks: given.checks })
+  const isRelay = (peer: string) => reach.relays().includes(peer)
+  const stopPings = startPingMonitor({ host, onRtt, isRelay }, { ...components, checks: given.checks })
   const stopIdentifying = identifyAgain({ host, spoken: given.spoken, ...components })
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false

@@ -1,6 +1,7 @@
 /**
- * Pings each connection soon after it opens and then once a minute. One that does not answer is asked whether it still carries
- * something (`connection-checks.ts`), and ends where it does not.
+ * Pings each connection soon after it opens and then once a minute, and those to relays of this node more often, as nobody else
+ * would notice that others cannot reach it any more. One that does not answer is asked whether it still carries something
+ * (`connection-checks.ts`), and ends where it does not.
  *
  * libp2p's own monitor (libp2p 3.3.11, `connectionMonitor: { pingInterval }`) can be set to a minute, and is off here
  * because it measures a round trip only after the first whole interval, pings all connections at the same moment, and
@@ -8,13 +9,20 @@
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'
-import { PING_INTERVAL_MS, PING_TIMEOUT_MS } from '../limits.ts'
+import {
+  PING_INTERVAL_MS,
+  PING_TIMEOUT_MS,
+  RELAY_PING_INTERVAL_MS,
+  RELAY_PING_TIMEOUT_MS,
+} from '../limits.ts'
 import type { ConnectionChecks } from './connection-checks.ts'
 import { pingConnection } from './ping.ts'
 
 interface PingMonitorInit {
   readonly host: Libp2p
   readonly onRtt: (peer: string, rttMs: number) => void
+  /** True for a peer over which others reach this node. */
+  readonly isRelay: (peer: string) => boolean
   /** The time between two pings of a connection; `PING_INTERVAL_MS` by default. */
   readonly intervalMs?: number
 }
@@ -44,8 +52,10 @@ export function startPingMonitor(
   async function check(connection: Connection): Promise<void> {
     const state = watched.get(connection.id)
     if (state === undefined || connection.status !== 'open') return forget(connection)
+    const isRelay = init.isRelay(connection.remotePeer.toString())
     const limit = new AbortController()
-    const cancel = afterTurns(clock, PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
+    const limitMs = isRelay ? RELAY_PING_TIMEOUT_MS : PING_TIMEOUT_MS
+    const cancel = afterTurns(clock, limitMs, () => limit.abort(new Error('no answer to a ping')))
     state.cancel = cancel
     try {
       init.onRtt(
@@ -58,7 +68,8 @@ export function startPingMonitor(
     } finally {
       cancel()
     }
-    if (watched.has(connection.id)) watch(connection, intervalMs * (0.9 + random.float() / 5))
+    const waitMs = isRelay ? Math.min(intervalMs, RELAY_PING_INTERVAL_MS) : intervalMs
+    if (watched.has(connection.id)) watch(connection, waitMs * (0.9 + random.float() / 5))
   }
 
   function forget({ id }: Connection): void {
