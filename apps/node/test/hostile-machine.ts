@@ -61,7 +61,7 @@ const vpn = createVpn(
       blockRanges() {},
       ping: (peer, signal) => p2p.ping(peer, signal),
     },
-    host: { networks: () => [], remoteAddresses: () => [], forwards: () => undefined },
+    host: { networks: () => [], routes: () => [], remoteAddresses: () => [], forwards: () => undefined },
     openEngine: hostileEngine,
     openLeaseFile: () => ({ read: () => undefined, write() {} }),
     announce: (bucket, key, valueText) => replicator.keepAnnounced(bucket, key, valueText),

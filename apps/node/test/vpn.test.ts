@@ -356,6 +356,51 @@ describe.skipIf(why !== undefined)(suite, () => {
     })
   })
 
+  test('a network that the machine reaches by a route of its own is taken from named members alone', async () => {
+    const { lab, vpn } = withPrinter()
+    const own = [
+      ['-4', '192.168.64.0/18', 'via', '192.168.90.2'],
+      ['-6', 'fd99::/32', 'dev', 'eth0'],
+    ]
+    const route = (action: 'add' | 'del') => {
+      for (const [family = '', ...more] of own) lab.run('a', ['ip', family, 'route', action, ...more])
+    }
+    route('add')
+    const gateway = await vpn.start('gateway', [
+      '--address=10.1.0.3/24',
+      '--advertise-route=192.168.77.0/24,fd99:0:77::/48',
+    ])
+    const [a, b] = await Promise.all([
+      vpn.start('a', ['--address=10.1.0.1/24', '--accept-routes']),
+      vpn.start('b', ['--address=10.1.0.2/24', `--accept-routes-from=${gateway.id}`]),
+    ])
+    const taken = (host: string) =>
+      [4, 6].flatMap((family) => {
+        const lines = lab.run(host, ['ip', `-${family}`, 'route', 'show', 'dev', 'mesh0']).split('\n')
+        return lines.flatMap((line) => /^(?:192\.168|fd99)\S+/.exec(line) ?? [])
+      })
+    const soon = { withinMs: 40_000, everyMs: 300 }
+    const all = ['192.168.77.0/24', 'fd99:0:77::/48']
+    lab.run('b', ['ip', 'route', 'add', '192.168.64.0/18', 'via', '192.168.90.1'])
+    await eventually(() => expect(taken('b')).toEqual(all), soon)
+    const refusals = async ({ control }: Machine) =>
+      (await control.getHealth()).Problems.filter(({ Code }) => Code === 'vpn.route_not_taken')
+    await eventually(async () => {
+      expect(await refusals(a)).toMatchObject([
+        { Title: expect.stringMatching(/own: 192\.168\.77\.0\/24 of .*fd99:0:77::\/48/) },
+      ])
+    }, soon)
+    expect(taken('a')).toEqual([])
+    expect(await refusals(b)).toEqual([])
+    // they go and come while the node runs
+    route('del')
+    await eventually(() => expect(taken('a')).toEqual(all), soon)
+    expect(await refusals(a)).toEqual([])
+    route('add')
+    await eventually(() => expect(taken('a')).toEqual([]), soon)
+    expect(await refusals(a)).toHaveLength(1)
+  })
+
   test('a router gets what nobody owns, and a static peer table replaces the ledger', async () => {
     const { lab, vpn } = withPrinter()
     const gateway = await vpn.start('gateway', ['--address=10.1.0.3/24', '--advertise-route=192.168.77.0/24'])

@@ -21,6 +21,7 @@ export {
   type GuestStatus,
   type GuestStore,
   type HostNetwork,
+  type HostRoute,
   IGNORED_REASONS,
   type IgnoredReason,
   type LeaseInit,

@@ -157,6 +157,11 @@ export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
   /**
+   * The routes of the host without default routes, as far as the system tells; those of its networks and of the VPN's own
+   * interface may be among them.
+   */
+  routes(): readonly HostRoute[]
+  /**
    * The far ends of the connections that this node has now, whoever is there. They are those of its sockets, and not
    * all that peers say of themselves: a peer with a network behind it says that it has an address there.
    */
@@ -176,6 +181,12 @@ export interface HostNetwork {
   /** The interface's name: `eth0`. */
   readonly interface: string
   readonly address: AddressInRange
+}
+
+export interface HostRoute {
+  /** The interface's name: `eth0`; another word where packets go nowhere. */
+  readonly interface: string
+  readonly range: Cidr
 }
 
 export interface Vpn {
@@ -310,6 +321,7 @@ export const IGNORED_REASONS = [
   'derivedOfOther',
   'notAccepted',
   'connectedNetwork',
+  'hostRoute',
   'vpnRange',
   'cutsPeers',
   'publicRange',
@@ -324,7 +336,7 @@ export const IGNORED_REASONS = [
  * the owner is kept out. `notAdmitted`: a static peer is kept out. `outsideRange`: it lies
  * outside of this node's VPN ranges. `ownAddress`: the address is this node's. `derivedOfOther`: it lies in the derived
  * prefix, and is not its owner's address. `notAccepted`: no option accepts it. `connectedNetwork`: it would hide a
- * network of this host. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
+ * network of this host. `hostRoute`: the host has a route of its own there, which only named members take over. `vpnRange`: it would hide addresses of the VPN. `cutsPeers`: it holds addresses through which
  * this node reaches peers. `publicRange`: it is part of the Internet, which is taken from named members alone.
  * `partOfOther`: it is part of a network of another peer, which is taken from named members alone. `lostToOther`: another peer has the range already. `tooMany`: it is beyond the table's
  * bound.

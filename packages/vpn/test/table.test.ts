@@ -29,6 +29,7 @@ const drawn = fc.record({
   any: fc.boolean(),
   from: fc.subarray(peers),
   connected: fc.array(cidr, { maxLength: 2 }),
+  routed: fc.array(cidr, { maxLength: 2 }),
   remotes: fc.array(address, { maxLength: 2 }),
   asked: fc.array(address, { minLength: 5, maxLength: 8 }),
 })
@@ -41,6 +42,7 @@ interface Drawn {
   readonly any: boolean
   readonly from: readonly PeerId[]
   readonly connected: readonly Cidr[]
+  readonly routed: readonly Cidr[]
   readonly remotes: readonly string[]
   readonly asked: readonly string[]
 }
@@ -126,6 +128,7 @@ const NOTHING: Drawn = {
   any: false,
   from: [],
   connected: [],
+  routed: [],
   remotes: [],
   asked: [],
 }
@@ -156,6 +159,7 @@ function inputOf(given: Drawn, world: World, ranges = RANGES): TableInput {
     accept: { any: given.any, from: new Set(given.from) },
     advertised: [],
     connected: given.connected,
+    routed: given.routed,
     remotes: given.remotes.map(parseIp),
   }
 }
@@ -199,11 +203,12 @@ function twinRouter(given: Drawn): PeerId | undefined {
   return given.router === undefined ? undefined : twinMachine(given, parseIp(given.router))
 }
 
-/** Of members that were not named nothing public, and no part of what another has. */
+/** Of members that were not named nothing public, and no part of what the host routes or another has. */
 function twinTakes(given: Drawn, range: Cidr, peer: PeerId): boolean {
   if (!twinMayTake(given, range, peer)) return false
   if (given.from.includes(peer)) return true
   if (!NOT_PUBLIC.some((one) => isWithin(one, range))) return false
+  if (given.routed.some((one) => !isNearlyAll(one) && isWithin(one, range))) return false
   return ![...new Map(given.routes)].some(
     ([other, holder]) =>
       holder !== peer && other !== range && isWithin(other, range) && twinTakes(given, other, holder),
@@ -224,12 +229,14 @@ const isWithin = (outer: Cidr, inner: Cidr) =>
 
 function twinMayTake(given: Drawn, range: Cidr, peer: PeerId): boolean {
   if (peer === SELF || !given.alive.includes(peer)) return false
-  const isBroad = bitsOf(range) < (range.includes(':') ? 16 : 8)
+  const isBroad = isNearlyAll(range)
   if (!given.from.includes(peer) && (isBroad || !given.any)) return false
   const nearer = [...RANGES, ...given.connected.filter((one) => bitsOf(one) > 0)]
   if (nearer.some((one) => isWithin(one, range))) return false
   return isBroad || !given.remotes.some((remote) => cidrContains(range, parseIp(remote)))
 }
+
+const isNearlyAll = (range: Cidr) => bitsOf(range) < (range.includes(':') ? 16 : 8)
 
 function bitsOf(range: Cidr): number {
   return Number(range.slice(range.indexOf('/') + 1))

@@ -18,7 +18,14 @@ import { createLedger, createSigner, type Ledger, type OwnershipMode } from '@me
 import { createSeededRandom, eventually } from '@mesh/testkit'
 import { startAnnouncing } from '@mesh/replication/testing'
 import ipaddr from 'ipaddr.js'
-import { createVpn, type HostNetwork, type Vpn, type VpnEvent, type VpnInit } from '../src/index.ts'
+import {
+  createVpn,
+  type HostNetwork,
+  type HostRoute,
+  type Vpn,
+  type VpnEvent,
+  type VpnInit,
+} from '../src/index.ts'
 import { type MemoryNetwork, createMemoryNetwork, packet as smallPacket } from '@mesh/vpn/testing'
 
 export interface VpnNode {
@@ -43,6 +50,7 @@ export interface VpnNode {
 interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
   readonly addresses?: readonly string[]
   readonly networks?: readonly HostNetwork[]
+  readonly routes?: () => readonly HostRoute[]
   readonly remotes?: readonly string[]
   readonly forwards?: boolean
 }
@@ -134,7 +142,7 @@ class LabNode implements VpnNode {
   readonly #inits: EngineInit[] = []
 
   constructor(number: number, given: VpnNodeInit, surroundings: { ledger: Ledger; network: MemoryNetwork }) {
-    const { addresses = [], networks = [], remotes = [], forwards = true, ...init } = given
+    const { addresses = [], networks = [], routes = () => [], remotes = [], forwards = true, ...init } = given
     const { ledger, network } = surroundings
     const random = createSeededRandom(number)
     const initialSync = async () => {}
@@ -156,6 +164,7 @@ class LabNode implements VpnNode {
         },
         host: {
           networks: () => networks,
+          routes: () => routes(),
           remoteAddresses: () => remotes.map(parseIp),
           forwards: () => forwards,
         },

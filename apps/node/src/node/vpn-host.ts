@@ -7,6 +7,7 @@ import { tryParseAddressInRange } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
 import { version } from '../version.ts'
+import { hostRoutes } from './host-routes.ts'
 
 export function createVpnHost(
   p2p: Pick<P2pMember, 'remoteAddresses'>,
@@ -14,6 +15,7 @@ export function createVpnHost(
 ): VpnHost {
   return {
     networks: () => hostNetworks(networkInterfaces()),
+    routes: () => hostRoutes(),
     remoteAddresses: () => p2p.remoteAddresses(),
     forwards,
     problems: () => told.problems(),

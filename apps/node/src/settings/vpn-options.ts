@@ -135,7 +135,7 @@ export const vpnOptions = {
     group: 'VPN',
     commands: VPN,
     default: false,
-    help: 'Reach the networks that members advertise; never one that this machine is connected to, and no default route.',
+    help: 'Reach the networks that members advertise; never one that this machine is connected to or has a route to, and no default route.',
   }),
   exitNode: text({
     group: 'VPN',

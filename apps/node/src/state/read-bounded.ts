@@ -12,14 +12,21 @@ export interface BoundedRead {
 
 /** It gives all bytes up to the end. @throws Error of the file system, and when there are more than the bound */
 export function readBounded(descriptor: number, { maxBytes, fromStart }: BoundedRead): Buffer {
+  const bytes = readPart(descriptor, { maxBytes: maxBytes + 1, fromStart })
+  if (bytes.length > maxBytes) throw new Error(`it has more than the ${maxBytes} bytes that are read`)
+  return bytes
+}
+
+/** It gives as many bytes as there are, and no more than the bound. @throws Error of the file system */
+export function readPart(descriptor: number, { maxBytes, fromStart }: BoundedRead): Buffer {
   const chunks: Buffer[] = []
   let total = 0
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes + 1 - total))
+  while (total < maxBytes) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, maxBytes - total))
     const length = readSync(descriptor, chunk, 0, chunk.length, fromStart ? total : null)
-    if (length === 0) return Buffer.concat(chunks)
+    if (length === 0) break
     chunks.push(chunk.subarray(0, length))
     total += length
-    if (total > maxBytes) throw new Error(`it has more than the ${maxBytes} bytes that are read`)
   }
+  return Buffer.concat(chunks)
 }

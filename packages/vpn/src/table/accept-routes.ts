@@ -2,7 +2,7 @@
  * Networks behind peers (bucket `routes`): which this node takes. What is nearer wins over what a peer says: a
  * route never hides a network of the host or of the VPN (wider ones may: the longest match keeps the nearer), nor
  * takes the addresses away through which this node reaches peers. Members that were not named take no part of the
- * Internet, and none of a network that another member had first.
+ * Internet, none of a network to which the host has a route of its own, and none of one that another member had first.
  *
  * Default routes, and what is nearly one, reach the engine only: sent into the interface by the kernel, this
  * node's own connections would run through themselves. `--exit-node` is what leads all the rest of a machine out.
@@ -11,13 +11,14 @@ import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES } from '../limits
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild } from './table-build.ts'
 import type { AcceptPolicy, TableInput } from './table-input.ts'
-import { covers, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
+import { covers, holdsPrivate, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
 import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 
 /** The networks that are nearer than any route, and would be hidden by a refused one. */
 interface Nearer {
   readonly connected: readonly Prefix[]
+  readonly routed: readonly Prefix[]
   readonly ranges: readonly Prefix[]
   readonly remotes: readonly Prefix[]
 }
@@ -25,6 +26,7 @@ interface Nearer {
 /** The reasons of refusals that a person who accepts routes should hear of. */
 const TOLD = [
   'connectedNetwork',
+  'hostRoute',
   'vpnRange',
   'cutsPeers',
   'publicRange',
@@ -115,6 +117,7 @@ class RouteChoice {
 
   #reasonAgainstUnnamed({ prefix, peer }: Route): IgnoredReason | undefined {
     if (isPublic(prefix)) return 'publicRange'
+    if (this.#nearer.routed.some((range) => covers(range, prefix))) return 'hostRoute'
     if (this.#unnamed >= MAX_UNNAMED_ROUTES) return 'tooMany'
     const isPart = this.#taken.some((other) => other.peer !== peer && covers(other.prefix, prefix))
     return isPart ? 'partOfOther' : undefined
@@ -147,8 +150,15 @@ function claimRoute(
   return undefined
 }
 
-function nearerThanRoutes({ connected, advertised, ranges, remotes }: TableInput): Nearer {
+function nearerThanRoutes({ connected, routed, advertised, ranges, remotes }: TableInput): Nearer {
   // a host whose own default route stands as a network would refuse everything
   const networks = [...connected, ...advertised].map(prefixOf).filter(({ bits }) => bits > 0)
-  return { connected: networks, ranges: ranges.map(prefixOf), remotes: remotes.map(hostPrefix) }
+  // one that is nearly a default route, as another VPN has, hides nothing either; of the Internet nothing is taken anyway
+  const byRoute = routed.map(prefixOf).filter((prefix) => !isBroad(prefix) && holdsPrivate(prefix))
+  return {
+    connected: networks,
+    routed: byRoute,
+    ranges: ranges.map(prefixOf),
+    remotes: remotes.map(hostPrefix),
+  }
 }

@@ -205,6 +205,28 @@ describe('routes', () => {
     expect(table.problems).toMatchObject(reason === 'badKey' ? [] : [told])
   })
 
+  it('to which the host has a route of its own are taken from named members alone, and wider ones from all', () => {
+    const world = alive(A, B).route('10.9.0.0/16', A).route('10.9.4.0/24', B).route('fd99::/64', A)
+    world.route('10.0.0.0/8', A).route('172.16.0.0/12', A)
+    const routed = ['10.9.0.0/16', 'fd99::/48', '0.0.0.0/1', '::/3', '8.8.8.0/24'].map(range)
+    const first = build(world, { accept: all })
+    expect(first.kernelRoutes).toContain('10.9.0.0/16')
+    // one that was taken already gives way as well
+    const table = build(world, { accept: all, routed, held: first.accepted })
+    expect(table.kernelRoutes).toEqual(['10.0.0.0/8', '172.16.0.0/12'])
+    expect(table.ignored).toEqual({ hostRoute: 3 })
+    expect(table.problems).toMatchObject([
+      {
+        code: 'vpn.route_not_taken',
+        title: expect.stringMatching(/route of its own: 10\.9\.0\.0\/16 of /),
+        hint: expect.stringContaining('--accept-routes-from'),
+      },
+    ])
+    const named = build(world, { accept: { any: true, from: new Set([A]) }, routed })
+    expect(named.kernelRoutes).toEqual(['10.0.0.0/8', '172.16.0.0/12', '10.9.0.0/16', 'fd99::/64'])
+    expect(named.ignored).toEqual({ hostRoute: 1 })
+  })
+
   it('wider than what is connected are taken: the longest match keeps the nearer', () => {
     const table = build(alive(A).route('10.0.0.0/8', A).route('192.168.0.0/16', A), {
       accept: all,
@@ -328,6 +350,7 @@ function build(world: World, changes: Partial<TableInput> = {}) {
     accept: { any: false, from: new Set() },
     advertised: [],
     connected: [],
+    routed: [],
     remotes: [],
     ...changes,
   })

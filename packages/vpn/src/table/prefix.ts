@@ -91,6 +91,11 @@ const NOT_PUBLIC = [
   'fc00::/7',
 ].map((text) => prefixOf(text as Cidr))
 
+/** True when the prefix holds addresses that are no part of the Internet. */
+export function holdsPrivate(prefix: Prefix): boolean {
+  return NOT_PUBLIC.some((range) => covers(range, prefix) || covers(prefix, range))
+}
+
 /** True when the prefix holds addresses of the Internet. */
 export function isPublic(prefix: Prefix): boolean {
   return !NOT_PUBLIC.some((range) => covers(range, prefix))

@@ -39,6 +39,8 @@ export interface TableInput {
   readonly advertised: readonly Cidr[]
   /** The networks of the host, without the VPN's. */
   readonly connected: readonly Cidr[]
+  /** The networks to which the host has routes, through gateways or not, without the VPN's. */
+  readonly routed: readonly Cidr[]
   /** The addresses through which this node reaches other peers now. */
   readonly remotes: readonly IpAddress[]
 }

@@ -12,6 +12,10 @@ const ROUTE_REASONS: Partial<Record<IgnoredReason, { readonly why: string; reado
     why: 'this machine is connected to that network itself',
     hint: 'Nothing to do: the direct route is used.',
   },
+  hostRoute: {
+    why: 'this machine has a route of its own',
+    hint: 'Name the member to take such networks from, --accept-routes-from, or remove the route of this machine (`ip route`).',
+  },
   vpnRange: {
     why: "it lies in the VPN's own range",
     hint: 'Advertise networks outside of the range of the machines.',

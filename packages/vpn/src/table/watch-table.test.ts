@@ -51,13 +51,16 @@ it('drops a machine when its heartbeat ends, and takes it back with the next', a
   expect(peersOf(tables.at(-1))).toEqual([A, B])
 })
 
-it('looks at the networks of the host now and then', async () => {
+it('looks at the networks and routes of the host now and then', async () => {
   const { clock, tables, host } = setUp({ followsRoutes: true })
   await clock.advance(10_000)
   expect(tables).toHaveLength(1)
   host.connected = [parseCidr('192.168.1.0/24')]
   await clock.advance(10_100)
   expect(tables).toHaveLength(2)
+  host.routed = [parseCidr('10.9.0.0/16')]
+  await clock.advance(10_100)
+  expect(tables).toHaveLength(3)
 })
 
 it('leaves no timer behind', async () => {
@@ -104,7 +107,10 @@ function setUp({
   world.beat(A, 0).beat(B, 0)
   const listeners = new Set<(event: LedgerEvent) => void>()
   const tables: VpnTable[] = []
-  const host = { connected: [] as ReturnType<typeof parseCidr>[] }
+  const host = {
+    connected: [] as ReturnType<typeof parseCidr>[],
+    routed: [] as ReturnType<typeof parseCidr>[],
+  }
   const watch = watchTable(
     {
       read: () => ({
@@ -122,6 +128,7 @@ function setUp({
         accept: { any: followsRoutes, from: new Set() },
         advertised: [],
         connected: host.connected,
+        routed: host.routed,
         remotes: [],
       }),
       followsRoutes,

@@ -29,7 +29,7 @@ export interface TableWatch {
 
 interface TableWatchInit {
   readonly read: () => TableInput
-  /** True when `routes` and the networks of the host matter. */
+  /** True when `routes` and the networks and routes of the host matter. */
   readonly followsRoutes: boolean
   readonly onTable: (table: VpnTable) => void
 }
@@ -56,7 +56,8 @@ class Watch implements TableWatch {
   #cancelHostCheck = () => {}
   #cancelRebuild: (() => void) | undefined
   #costMs = 0
-  #connected = ''
+  /** The host's networks and routes of the table that was built last. */
+  #host = ''
   #held: readonly AcceptedRoute[] = []
   /** Those of an earlier run, whose owners may not have been heard yet. */
   readonly #remembered: readonly HeldRoute[]
@@ -97,7 +98,7 @@ class Watch implements TableWatch {
     const table = buildTable({ ...input, held: [...this.#held, ...this.#remembered] })
     if (textOf(table.accepted) !== textOf(this.#held)) this.#writeSoon()
     this.#held = table.accepted
-    this.#connected = input.connected.join()
+    this.#host = hostOf(input)
     this.#costMs = Math.max(0, clock.monotonic() - start)
     this.#cancelExpiry()
     if (table.expiresAt !== undefined) {
@@ -136,10 +137,14 @@ class Watch implements TableWatch {
 
   #checkHostLater(): void {
     this.#cancelHostCheck = this.#components.clock.after(HOST_CHECK_MS, () => {
-      if (this.#init.read().connected.join() !== this.#connected) this.#rebuildSoon()
+      if (hostOf(this.#init.read()) !== this.#host) this.#rebuildSoon()
       this.#checkHostLater()
     })
   }
+}
+
+function hostOf({ connected, routed }: TableInput): string {
+  return `${connected.join()} ${routed.join()}`
 }
 
 function textOf(routes: readonly HeldRoute[]): string {
