@@ -21,7 +21,7 @@ import {
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
 } from './limits.ts'
-import { createMembers } from './presence/members.ts'
+import { createMembers, type Members } from './presence/members.ts'
 import { createLegacyMembers, type LegacyMembers } from './legacy/legacy-members.ts'
 import type { ReplicationChannels, ReplicationTopic } from './ports.ts'
 import { createPublisher, type Publisher } from './gossip/publisher.ts'
@@ -105,6 +105,7 @@ class LedgerReplicator implements Replicator {
   readonly #components: ReplicatorComponents
   readonly #scrubIntervalMs: number
   readonly #publisher: Publisher
+  readonly #members: Members
   readonly #receiver: BlockReceiver
   readonly #contested: Contested
   readonly #reconciler: Reconciler
@@ -131,8 +132,9 @@ class LedgerReplicator implements Replicator {
         onBlock: (author, form) => this.#legacy.blockTaken(author, form),
         onMember: (author) => given.topic.noteMember(author),
       },
-      components,
+      { ...components, members },
     )
+    this.#members = members
     this.#contested = createContested({ ...components, publisher: this.#publisher })
     this.#reconciler = createReconciler(
       {
@@ -164,6 +166,7 @@ class LedgerReplicator implements Replicator {
     this.#state = 'started'
     const { ledger, topic } = this.#components
     this.#initialSync.begin()
+    this.#ends.push(this.#members.watch())
     this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(
       startReaper({

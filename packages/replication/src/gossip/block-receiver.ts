@@ -1,7 +1,7 @@
 /**
- * Messages of the topic: 1 are charged to the peer that passed them on, 2 wait within one budget, 3 skip an exact
+ * Messages of the topic: 1 are charged to their author, where it is connected, or to the peer that passed them on, 2 wait within one budget, 3 skip an exact
  * repetition, 4 are judged by the ledger while they inflate, 5 tell by their form who sent them, 6 show whether their author
- * is a member. Peers take turns; blocks of one author are judged one after the other.
+ * is a member. Those who are charged take turns; blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import type { Ledger, MergeResult } from '@mesh/ledger'
@@ -16,6 +16,7 @@ import {
   REPEATED_BLOCK_MS,
 } from '../limits.ts'
 import type { TopicMessage } from '../ports.ts'
+import type { Members } from '../presence/members.ts'
 import { isSignedByMember } from '../presence/signed-by-member.ts'
 import { SenderRates } from './sender-rates.ts'
 import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
@@ -41,6 +42,7 @@ export interface BlockReceiverInit {
 
 export interface BlockReceiverComponents {
   readonly ledger: Pick<Ledger, 'receiveBlock' | 'self' | 'snapshot' | 'mode'>
+  readonly members: Pick<Members, 'isOurs'>
   readonly compression: Compression
   readonly clock: Clock
   readonly logger: Logger
@@ -92,12 +94,22 @@ class TopicBlockReceiver implements BlockReceiver {
     const inflatedBytes = this.#components.compression.inflatedBytes(plaintext)
     if (inflatedBytes === undefined || inflatedBytes > MAX_INFLATED_BYTES)
       return this.#refuse('NOT_GZIP', author)
+    const charged = this.#chargedFor(author, from)
     const isTaken =
-      this.#rates.take(from, inflatedBytes) && this.#waiting.add({ author, plaintext, from, inflatedBytes })
+      this.#rates.take(charged, inflatedBytes) &&
+      this.#waiting.add({ author, plaintext, charged, inflatedBytes })
     if (!isTaken) return this.#refuse('OVERLOAD', author)
     // whoever passes the message on does so first
     this.#cancelWork ??= this.#components.clock.after(0, () => this.#work())
     return true
+  }
+
+  /**
+   * A connected member is charged for what it wrote, whoever passes that on; what else a peer passes on is charged to that
+   * peer, apart from its own: who floods the topic keeps nobody behind it from being heard.
+   */
+  #chargedFor(author: PeerId, from: string): string {
+    return author === from || this.#components.members.isOurs(author) ? author : `by ${from}`
   }
 
   stop(): void {

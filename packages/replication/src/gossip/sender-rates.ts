@@ -1,4 +1,4 @@
-/** How much the peers that pass messages on may ask of this node: bytes to inflate, and small messages. */
+/** How much the peers that are charged for messages may ask of this node: bytes to inflate, and small messages. */
 import { BoundedMap, type Clock } from '@mesh/core'
 import {
   INFLATED_BURST_BYTES,

@@ -5,9 +5,12 @@ import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 const MB = 1024 * 1024
 let authors = 0
 
-function block(from: string, init: Partial<WaitingBlock> & { readonly bytes?: number } = {}): WaitingBlock {
+function block(
+  charged: string,
+  init: Partial<WaitingBlock> & { readonly bytes?: number } = {},
+): WaitingBlock {
   const { bytes = 1000, inflatedBytes = 1000, author = `author${authors++}` as PeerId } = init
-  return { author, from, inflatedBytes, plaintext: new Uint8Array(bytes) }
+  return { author, charged, inflatedBytes, plaintext: new Uint8Array(bytes) }
 }
 
 describe('blocks that wait', () => {
@@ -20,13 +23,13 @@ describe('blocks that wait', () => {
     expect(waiting.bytes).toBeLessThanOrEqual(4 * MB)
   })
 
-  it('take turns by the peer that passed them on, however many authors it names', () => {
+  it('take turns by the peer that is charged, however many authors it names', () => {
     const waiting = new WaitingBlocks({ maxBytes: 8 * MB, parallel: 1 })
     for (let at = 0; at < 50; at++) waiting.add(block('flooder'))
     waiting.add(block('honest'))
     const order: string[] = []
     for (let next = waiting.next(); next !== undefined; next = waiting.next()) {
-      order.push(next.from)
+      order.push(next.charged)
       waiting.done(next, 1)
     }
     expect(order.indexOf('honest')).toBeLessThan(2)
@@ -38,8 +41,8 @@ describe('blocks that wait', () => {
     const waiting = new WaitingBlocks({ maxBytes: 8 * MB, parallel: 1 })
     const take = () => {
       const next = waiting.next()
-      if (next !== undefined) waiting.done(next, next.from === 'costly' ? 100 : 1)
-      return next?.from
+      if (next !== undefined) waiting.done(next, next.charged === 'costly' ? 100 : 1)
+      return next?.charged
     }
     for (let at = 0; at < 40; at++) waiting.add(block('costly'))
     for (let at = 0; at < 40; at++) waiting.add(block('honest'))
@@ -57,7 +60,7 @@ describe('blocks that wait', () => {
     waiting.add(block('c'))
     const large = waiting.next()
     expect(large?.inflatedBytes).toBe(60 * MB)
-    expect(waiting.next()?.from).toBe('c')
+    expect(waiting.next()?.charged).toBe('c')
     expect(waiting.next()).toBeUndefined()
     // what comes in pieces never stands whole in memory
     expect(waiting.bytes).toBeLessThan(6 * MB)

@@ -1,7 +1,7 @@
 /**
  * Messages that wait to be judged, and which is next. Keys cost nothing, so that bounds by author alone bound nothing:
- * what waits and what is judged counts against one budget, each peer that passed messages on has its share of it, and
- * of these the one whose messages took the least time so far is next. Pure: sizes and times in, decisions out.
+ * what waits and what is judged counts against one budget, each peer that is charged for messages has its share of it,
+ * and of these the one whose messages took the least time so far is next. Pure: sizes and times in, decisions out.
  */
 import { BoundedMap, KeyedCounts, type PeerId } from '@mesh/core'
 import {
@@ -15,8 +15,8 @@ import {
 export interface WaitingBlock {
   readonly author: PeerId
   readonly plaintext: Uint8Array
-  /** The peer that passed it on. */
-  readonly from: string
+  /** The peer that is charged for it: who passed it on, or who wrote it. */
+  readonly charged: string
   /** How many bytes it says that it inflates to. */
   readonly inflatedBytes: number
 }
@@ -30,7 +30,7 @@ interface WaitingBlocksInit {
 
 export class WaitingBlocks {
   readonly #init: WaitingBlocksInit
-  /** The blocks that wait, by the peer that passed it on; of peers with equal times the first one's turn is next. */
+  /** The blocks that wait, by the peer that is charged; of peers with equal times the first one's turn is next. */
   readonly #byPeer = new Map<string, WaitingBlock[]>()
   /** How many wait, by author. */
   readonly #byAuthor = new KeyedCounts<PeerId>()
@@ -60,14 +60,14 @@ export class WaitingBlocks {
     if (length > most || this.#byAuthor.of(block.author) >= MAX_WAITING_MESSAGES) return false
     while (this.#waitingBytes + length > most) {
       const [peer, bytes] = this.#greatest()
-      if (peer === undefined || bytes <= this.#bytesOf(block.from) + length) return false
+      if (peer === undefined || bytes <= this.#bytesOf(block.charged) + length) return false
       this.#drop(peer)
     }
-    const own = this.#byPeer.get(block.from)
+    const own = this.#byPeer.get(block.charged)
     if (own === undefined) this.#begin(block)
     else own.push(block)
     this.#byAuthor.add(block.author)
-    this.#count(block.from, length)
+    this.#count(block.charged, length)
     return true
   }
 
@@ -90,11 +90,11 @@ export class WaitingBlocks {
     return block
   }
 
-  /** Charges the peer that passed the message on for the time that it took, in ms. */
+  /** Charges the peer for the time that it took, in ms. */
   done(block: WaitingBlock, tookMs: number): void {
     if (!this.#judged.delete(block)) return
     this.#judgedBytes -= judgedBytes(block)
-    this.#usedMs.set(block.from, this.#usedOf(block.from) + tookMs)
+    this.#usedMs.set(block.charged, this.#usedOf(block.charged) + tookMs)
   }
 
   /** Forgets all blocks that wait. */
@@ -103,9 +103,9 @@ export class WaitingBlocks {
   }
 
   #begin(block: WaitingBlock): void {
-    this.#byPeer.set(block.from, [block])
+    this.#byPeer.set(block.charged, [block])
     // who rested has saved nothing up
-    this.#usedMs.set(block.from, Math.max(this.#usedOf(block.from), this.#lastUsedMs))
+    this.#usedMs.set(block.charged, Math.max(this.#usedOf(block.charged), this.#lastUsedMs))
   }
 
   /** Gives the peer for which this node worked the least, among those whose next message may begin. */
