@@ -287,6 +287,8 @@ class UdpPaths implements Paths {
     if (chosen !== undefined) member.reason = undefined
     else if (round >= ROUNDS_MS.length && member.theirs !== undefined) {
       const { reason } = this.status(member.peer)
+      // which it is again and again, to find the same
+      if (reason === 'searching') return
       const isOther = reason !== member.reason
       member.reason = reason
       if (isOther) this.#components.onReason?.(member.peer)

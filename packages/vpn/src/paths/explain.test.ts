@@ -1,4 +1,5 @@
 import type { IpAddress } from '@mesh/core'
+import type { Endpoint } from '@mesh/engine'
 import { expect, test } from 'vitest'
 import { createPathState } from './create-path-state.ts'
 import { explain, isSameNat, type Nats } from './explain.ts'
@@ -46,34 +47,56 @@ test('one NAT is before both ends when others see both at its address', () => {
   expect(isSameNat(own, [])).toBe(false)
 })
 
-test('whoever asks learns which addresses answer at that time', () => {
-  const other = { address: '192.0.2.8' as IpAddress, port: 4_711 }
-  const answering = new Set([endpoint, other])
+/** A peer that answers those probes at once for which `answers` holds. @returns takes an input, at a time in ms */
+function answeringPeer(
+  wantedMtu: number,
+  answers: (probe: { readonly to: Endpoint; readonly length: number }) => boolean,
+) {
   let nonce = 0n
   const drawNonce = () => nonce++
   const current = { socket: undefined, turn: 0 }
-  const state = createPathState({ wantedMtu: 1280, current, drawNonce, isWatched: true }, 0)
+  const state = createPathState({ wantedMtu, current, drawNonce, isWatched: true }, 0)
   const take = (input: PathInput, now: number): void => {
     for (const effect of step(state, input, now)) {
-      if (effect.type !== 'ping' || !answering.has(effect.to)) continue
+      if (effect.type !== 'ping' || !answers(effect)) continue
       const from = { from: effect.to, socket: undefined, nonce: effect.nonce, length: effect.length }
       take({ type: 'ping', ...from, turn: 0 }, now)
       take({ type: 'pong', ...from, isSeenAsOwn: true }, now)
     }
   }
+  return { take, explain: () => explain(state, { varying: 'none', isSame: false }) }
+}
+
+test('a search is under way until it is known that no packet of 1280 bytes passes', () => {
+  const peer = answeringPeer(8_900, ({ length }) => length < 1_280)
+  peer.take({ type: 'candidates', candidates: [{ endpoint, kind: 'own' }] }, 0)
+  const told = new Set<string | undefined>()
+  // two probes of each of eight lengths take longer than the search
+  for (let now = 300; now <= 15_000; now += 300) {
+    peer.take({ type: 'active' }, now)
+    peer.take({ type: 'tick' }, now)
+    told.add(peer.explain().reason)
+  }
+  expect([...told]).toEqual(['searching', 'too-small'])
+})
+
+test('whoever asks learns which addresses answer at that time', () => {
+  const other = { address: '192.0.2.8' as IpAddress, port: 4_711 }
+  const answering = new Set<Endpoint>([endpoint, other])
+  const peer = answeringPeer(1_280, ({ to }) => answering.has(to))
   const ask = (at: number) => {
-    take({ type: 'try' }, at)
-    take({ type: 'tick' }, at + 1_000)
-    const { reason, candidates } = explain(state, { varying: 'none', isSame: false })
+    peer.take({ type: 'try' }, at)
+    peer.take({ type: 'tick' }, at + 1_000)
+    const { reason, candidates } = peer.explain()
     return [reason, ...candidates.map(({ isAnswered }) => isAnswered)]
   }
   const candidates = [endpoint, other].map((each) => ({ endpoint: each, kind: 'own' }) as const)
-  take({ type: 'candidates', candidates }, 0)
+  peer.take({ type: 'candidates', candidates }, 0)
   expect(ask(1_000)).toEqual([undefined, true, true])
   answering.delete(other)
   expect(ask(60_000)).toEqual([undefined, true, false])
   // nobody needed the path for long, and somebody who asks does
-  take({ type: 'tick' }, IDLE_MS + 60_000)
-  expect(explain(state, { varying: 'none', isSame: false }).reason).toBe('idle')
+  peer.take({ type: 'tick' }, IDLE_MS + 60_000)
+  expect(peer.explain().reason).toBe('idle')
   expect(ask(IDLE_MS + 61_000)).toEqual([undefined, true, false])
 })

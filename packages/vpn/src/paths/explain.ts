@@ -100,6 +100,8 @@ function byAddress({ paths, chosen }: PathState): readonly Path[] {
 function reasonOf(state: PathState, { varying, isSame }: Nats): NoPathReason {
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
+  // the longest packet that passes is looked for after the search, too
+  if (paths.some(({ tries }) => tries !== undefined)) return 'searching'
   const wasAnswered = paths.some(({ answeredAt }) => answeredAt !== undefined)
   // a search that is repeated changes nothing of what the one before it found
   const isFirst = wasAnswered || state.searchedAt <= state.lostAt

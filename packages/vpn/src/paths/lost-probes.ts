@@ -11,6 +11,7 @@ import {
 } from './limits.ts'
 import { withBreak } from './periodic-breaks.ts'
 import type { Path, PathState } from './path-state.ts'
+import { LEAST_PING_BYTES } from './probe-message.ts'
 import { search } from './send-probes.ts'
 
 /** Takes probes for lost whose answer did not come in time: when all that came was taken, as answers wait for one another. */
@@ -48,7 +49,8 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
   path.sent = path.sent.filter((sent) => !lost.includes(sent))
   path.better = 0
   // that one does not pass which is longer than those that did says nothing of the path
-  const isLonger = ({ length }: (typeof lost)[number]) => path.mtu > 0 && length > path.mtu + SEAL_BYTES
+  const passes = path.mtu > 0 ? path.mtu + SEAL_BYTES : LEAST_PING_BYTES
+  const isLonger = ({ length }: (typeof lost)[number]) => length > passes
   for (const sent of lost) {
     const { tries } = path
     if (tries !== undefined && sent.length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries, path.mtu)
