@@ -13,7 +13,7 @@ interface ConnectionDoubtsComponents {
 
 export class ConnectionDoubts {
   readonly #components: ConnectionDoubtsComponents
-  /** The peers whose path is in doubt, each looked at once until it is sure again. */
+  /** The peers whose path is in doubt, until it is sure again. */
   readonly #doubted = new Map<PeerId, AbortController>()
   /** The peers of whom nothing comes, and who are looked at now. */
   readonly #silent = new Map<PeerId, AbortController>()
@@ -26,9 +26,9 @@ export class ConnectionDoubts {
   pathChanged(peer: PeerId): void {
     const path = this.#components.pathOf(peer)
     if (path?.alsoStream === false) return this.forget(peer)
-    if (this.#doubted.has(peer)) return
-    const looking = new AbortController()
+    const looking = this.#doubted.get(peer) ?? new AbortController()
     this.#doubted.set(peer, looking)
+    // again with each turn for the worse: what answered when a break was near may have ended with the path
     void this.#components.network.endDead?.(peer, looking.signal)
   }
 
