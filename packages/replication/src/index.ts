@@ -31,7 +31,13 @@ export {
 } from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
 export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'
-export { HEARTBEAT_INTERVAL_MS, HEARTBEATS_PER_LEASE, REPLICATION_PROTOCOL } from './limits.ts'
+export {
+  HEARTBEAT_INTERVAL_MS,
+  HEARTBEATS_PER_LEASE,
+  INFLATED_PIECE_BYTES,
+  MAX_WHOLE_INFLATED_BYTES,
+  REPLICATION_PROTOCOL,
+} from './limits.ts'
 export type { ReplicationChannel, ReplicationChannels, ReplicationTopic } from './ports.ts'
 export type { ReceiveRefusal } from './gossip/block-receiver.ts'
 export type { ReconcileFailure, SessionResult } from './reconcile/session-result.ts'

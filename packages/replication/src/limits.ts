@@ -98,7 +98,7 @@ export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
 /** Bytes that a gossip message may inflate to in one go; what inflates to more comes in pieces. */
 export const MAX_WHOLE_INFLATED_BYTES = 1024 * 1024
 /** Bytes of such a piece. */
-export const PIECE_BYTES = 256 * 1024
+export const INFLATED_PIECE_BYTES = 256 * 1024
 /** Bytes that one message may take while it is inflated and judged: what the ledger looks at, and some pieces. */
 export const MAX_JUDGED_BYTES = 5 * 1024 * 1024
 /** Bytes that messages may take that wait to be judged or are inflated, all together, unless the node is told others. */

@@ -1,15 +1,16 @@
 /** Compression by node:zlib: several times as fast as in JavaScript, and large blocks off the main thread, in pieces. */
 import { promisify } from 'node:util'
 import { createGunzip, gunzip, gunzipSync, gzip, gzipSync, type ZlibOptions } from 'node:zlib'
-import { boundPieces, type Compression, inflatedBytesOf } from '@mesh/replication'
+import {
+  boundPieces,
+  type Compression,
+  INFLATED_PIECE_BYTES,
+  inflatedBytesOf,
+  MAX_WHOLE_INFLATED_BYTES,
+} from '@mesh/replication'
 
 /** Up to this the way to another thread costs more than the work. */
 const MAX_INLINE_BYTES = 16 * 1024
-/** The most that is inflated in one go, in bytes: it takes a millisecond. */
-const MAX_WHOLE_BYTES = 1024 * 1024
-/** The length of a piece of what is inflated, in bytes. */
-const PIECE_BYTES = 256 * 1024
-
 /** The least that zlib takes. */
 const LEAST_CHUNK_BYTES = 64
 
@@ -20,7 +21,9 @@ export const zlibCompression: Compression = {
   gzip: (bytes) => (bytes.length > MAX_INLINE_BYTES ? gzipElsewhere(bytes) : gzipSync(bytes)),
   inflatedBytes: inflatedBytesOf,
   gunzip: (bytes, maxBytes) =>
-    maxBytes > MAX_WHOLE_BYTES ? boundPieces(gunzipPieces(bytes), maxBytes) : gunzipWhole(bytes, maxBytes),
+    maxBytes > MAX_WHOLE_INFLATED_BYTES
+      ? boundPieces(gunzipPieces(bytes), maxBytes)
+      : gunzipWhole(bytes, maxBytes),
 }
 
 async function gunzipWhole(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
@@ -38,7 +41,7 @@ async function gunzipWhole(bytes: Uint8Array, maxBytes: number): Promise<Uint8Ar
 
 /** Inflates on another thread, a piece or two ahead of who takes them; ends when nobody takes more. */
 async function* gunzipPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
-  const engine = createGunzip({ chunkSize: PIECE_BYTES })
+  const engine = createGunzip({ chunkSize: INFLATED_PIECE_BYTES })
   engine.end(bytes)
   yield* engine as AsyncIterable<Buffer>
 }

@@ -4,7 +4,7 @@
  */
 import { type Clock, delay } from '@mesh/core'
 import { Gunzip, gzipSync } from 'fflate'
-import { MAX_WHOLE_INFLATED_BYTES, PIECE_BYTES, SLICE_MS } from '../limits.ts'
+import { MAX_WHOLE_INFLATED_BYTES, INFLATED_PIECE_BYTES, SLICE_MS } from '../limits.ts'
 
 /** The text that a gzip inflates to: all of it, or piece by piece. */
 export type Inflated = Uint8Array | AsyncIterable<Uint8Array>
@@ -79,7 +79,7 @@ async function* inflate(bytes: Uint8Array, clock: Clock): AsyncGenerator<Uint8Ar
   for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
     const end = at + INPUT_SLICE_BYTES
     stream.push(bytes.subarray(at, end), end >= bytes.length)
-    if (size >= PIECE_BYTES || end >= bytes.length) {
+    if (size >= INFLATED_PIECE_BYTES || end >= bytes.length) {
       yield* parts
       parts = []
       size = 0
