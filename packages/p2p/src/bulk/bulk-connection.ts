@@ -56,6 +56,9 @@ export class BulkConnection {
   readonly #unsent: UnsentPart
   #isDraining = false
   #isClosed = false
+  /** When something came last, and when the stream began, in ms of monotonic time. */
+  #heardAt: number
+  #begunAt: number
   #cancelIdle = () => {}
 
   constructor(init: BulkConnectionInit) {
@@ -64,6 +67,8 @@ export class BulkConnection {
     this.#socket = socket
     this.peer = peer
     this.clock = clock
+    this.#heardAt = clock.monotonic()
+    this.#begunAt = this.#heardAt
     this.#unsent = new UnsentPart(init.unsent)
     this.#waiting = {
       peer,
@@ -79,6 +84,7 @@ export class BulkConnection {
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
     socket.on('data', (bytes: Buffer) => {
+      this.#heardAt = clock.monotonic()
       this.#held.push(bytes)
       this.readOn()
     })
@@ -97,6 +103,16 @@ export class BulkConnection {
     return !this.#isClosed && !this.#socket.destroyed && this.#socket.writable
   }
 
+  /** How long nothing has come, in ms. */
+  get silentMs(): number {
+    return this.clock.monotonic() - this.#heardAt
+  }
+
+  /** True while it is idle, and while nothing has come since its stream began. */
+  get isUnheard(): boolean {
+    return this.#stream === undefined || this.#heardAt <= this.#begunAt
+  }
+
   get remoteAddress(): string {
     return this.#socket.remoteAddress ?? ''
   }
@@ -113,6 +129,7 @@ export class BulkConnection {
   /** The stream that an `open` frame announced. */
   begin({ halfClose, meter }: OpenInit): BulkStream {
     this.#cancelIdle()
+    this.#begunAt = this.clock.monotonic()
     const stream = new BulkStream(this, { halfClose, meter })
     this.#stream = stream
     return stream

@@ -2,7 +2,7 @@
 import type { Libp2p } from '@libp2p/interface'
 import type { Clock, IpAddress, Logger, PeerId, Random, SharedBytes } from '@mesh/core'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
-import type { ByteStream, Channels } from '../p2p-node.ts'
+import type { ByteStream, Channels, P2pNode } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Unsent } from '../unsent.ts'
 import type { BulkHandler } from './acceptor.ts'
@@ -33,6 +33,10 @@ export interface BulkComponents {
   readonly speaks: (peer: PeerId, protocol: string) => boolean | undefined
   readonly rttMs: (peer: PeerId) => number | undefined
   readonly isBlocked: (ip: IpAddress) => boolean
+  /** Asks the peer over libp2p whether it is still there. */
+  readonly ask: (peer: PeerId) => void
+  /** Calls the listener when a peer stayed silent that was asked. */
+  readonly onDoubt: P2pNode['onDoubt']
   readonly bandwidth: BandwidthCounter
   readonly refusals: Refusals
   /** Bounds what waits on streams that nobody reads. */

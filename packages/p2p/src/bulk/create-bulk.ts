@@ -23,6 +23,7 @@ import {
   MAX_CONTROL_CHANNELS_PER_PEER,
   MAX_OFFERED_PORTS,
   MAX_OPENED,
+  STALE_MS,
 } from './limits.ts'
 import { type Agreement, Opener } from './opener.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
@@ -56,6 +57,7 @@ class TlsBulk implements Bulk {
   readonly #reached = new Map<PeerId, Endpoint>()
   readonly #disconnected = new Map<PeerId, () => void>()
   #isStopped = false
+  #stopDoubts = () => {}
 
   constructor({ door, marker }: BulkInit, components: BulkComponents) {
     this.#door = door
@@ -72,7 +74,7 @@ class TlsBulk implements Bulk {
   }
 
   async start(): Promise<void> {
-    const { host, channels, clock } = this.#components
+    const { host, channels, clock, onDoubt } = this.#components
     this.#door.open({
       isKnown: (identity) => this.#identities.get(identity) !== undefined,
       take: (socket, identity) => this.#tls.take(socket, identity),
@@ -80,6 +82,8 @@ class TlsBulk implements Bulk {
     })
     host.addEventListener('connection:open', this.#onConnection)
     host.addEventListener('peer:disconnect', this.#onDisconnected)
+    // what ended libp2p's connection ended these, too; a stream on which something has come since may still go on
+    this.#stopDoubts = onDoubt((peer) => this.#openers.get(peer)?.closeWhere(({ isUnheard }) => isUnheard))
     await channels.handle(BULK_PROTOCOL, CHANNEL, (channel) =>
       answerBulk(channel, (socket) => this.#acceptor.accept(channel.peer, socket), this.#control()),
     )
@@ -92,6 +96,7 @@ class TlsBulk implements Bulk {
     if (this.#isStopped || speaks(peer, BULK_PROTOCOL) !== true) return undefined
     const connection = await this.#openerOf(peer)?.take(() => rttMs(peer) ?? 0)
     if (connection?.isLive !== true) return undefined
+    if (connection.silentMs > STALE_MS) this.#components.ask(peer)
     const meter = bandwidth.meter({ protocol, peer, relayed: false })
     return connection.open(protocol, { halfClose, meter })
   }
@@ -121,6 +126,7 @@ class TlsBulk implements Bulk {
     const { host } = this.#components
     host.removeEventListener('connection:open', this.#onConnection)
     host.removeEventListener('peer:disconnect', this.#onDisconnected)
+    this.#stopDoubts()
     for (const cancel of this.#disconnected.values()) cancel()
     for (const opener of this.#openers.values()) opener.stop()
     this.#openers.clear()

@@ -64,6 +64,8 @@ export const MAX_OPENED_PER_PEER = 112
 export const MAX_OPENED = 2_048
 /** An idle connection is pinged after this time, and closed when it does not answer within it, in ms. */
 export const IDLE_PING_MS = 20_000
+/** Where a stream begins on a connection that was silent for so long, the peer is asked whether it is still there, in ms. */
+export const STALE_MS = 5_000
 /** Connections beyond the ready ones end when they were idle for so long, in ms. */
 export const SPARE_IDLE_MS = 30_000
 /** Nothing is kept ready for a peer to which no stream was opened for so long, in ms. */

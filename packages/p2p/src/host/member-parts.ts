@@ -2,7 +2,7 @@
 import { LoopTurns, parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
-import type { Bulk } from '../bulk/bulk.ts'
+import type { Bulk, BulkComponents } from '../bulk/bulk.ts'
 import { createBulkChannels } from '../channels/bulk-channels.ts'
 import { createChannels } from '../channels/channels.ts'
 import {
@@ -17,6 +17,7 @@ import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { MAX_UNREAD_BYTES, MESSAGES_TURN_MS } from '../limits.ts'
@@ -130,7 +131,12 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   })
   const turns = new LoopTurns(MESSAGES_TURN_MS, clock)
   const channels = createChannels({ ...shared, streams, membership, held, turns })
-  const bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent }, components)
+  const paths = createPeerPaths({ libp2p: host, streams, spoken, checks })
+  const ask = (peer: string) => {
+    for (const connection of allConnectionsTo(host, peer)) void checks.check(connection)
+  }
+  const { onDoubt } = paths
+  const bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent, ask, onDoubt }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
     ...reached,
@@ -150,7 +156,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       bulk === undefined
         ? channels
         : createBulkChannels({ ...components, channels, bulk, refusals, held, turns }),
-    paths: createPeerPaths({ libp2p: host, streams, spoken, checks }),
+    paths,
     checks,
     endDead: (peer, signal) => endDead(host, peer, { checks, signal, isRelay }),
     stopChecks() {
@@ -163,10 +169,13 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
 }
 
 function createBulkParts(
-  given: Given & Pick<MemberParts, 'channels' | 'spoken' | 'book' | 'unread'> & { readonly unsent: Unsent },
+  given: Given &
+    Pick<MemberParts, 'channels' | 'spoken' | 'book' | 'unread'> &
+    Pick<BulkComponents, 'unsent' | 'ask' | 'onDoubt'>,
   components: P2pComponents,
 ): Bulk | undefined {
-  const { platform, host, channels, bandwidth, refusals, rules, spoken, book, unread, unsent } = given
+  const { platform, host, channels, bandwidth, refusals, rules, spoken, book, unread, unsent, ask, onDoubt } =
+    given
   return platform.bulk?.({
     ...components,
     host,
@@ -178,6 +187,8 @@ function createBulkParts(
     isBlocked: rules.isBlockedIp,
     unread,
     unsent,
+    ask,
+    onDoubt,
   })
 }
 
