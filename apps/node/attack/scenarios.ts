@@ -18,6 +18,7 @@ import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
 import { CHANNEL_MESSAGE_ATTACKS } from './scenarios/messages.ts'
 import { MUXER_ATTACKS } from './scenarios/muxer.ts'
 import { NAT_ATTACKS } from './scenarios/nat.ts'
+import { ONE_HOST_ATTACKS } from './scenarios/one-host.ts'
 import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
@@ -69,6 +70,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...NAT_ATTACKS,
   ...ROUTER_ATTACKS,
   ...DISCOVERY_ATTACKS,
+  ...ONE_HOST_ATTACKS,
   ...TRUST_ATTACKS,
   ...ADMINISTRATOR_ATTACKS,
   ...VPN_ATTACKS,

@@ -216,6 +216,25 @@ export const MAX_NEW_DIALS_PER_MINUTE = 30
 export const MAX_FURTHER_NEW_DIALS = 15
 /** How many dials of newcomers in a minute are few. */
 export const FEW_NEW_DIALS = 5
+/** The most peers in a minute, configured ones aside, that are dialled in vain, however often each of them. */
+export const MAX_VAIN_DIALS_PER_MINUTE = 120
+/** How many more of those that addresses told of which had few dialled in that minute. */
+export const MAX_FURTHER_VAIN_DIALS = 30
+/** Hosts that are dialled, of which it is remembered how that went. */
+export const MAX_DIALLED_HOSTS = 4_096
+/** Dials of one host at a time. */
+export const MAX_DIALS_OF_HOST = 32
+/** The same for a host at which none has succeeded. */
+export const MAX_DIALS_OF_UNKNOWN_HOST = 8
+/** Dials of one host that may fail in a row before it rests. */
+export const FREE_HOST_FAILURES = 8
+/** How long a host rests, in ms, after the first failure beyond those; it doubles with each further one, up to the longest. */
+export const HOST_REST_MIN_MS = 10_000
+export const HOST_REST_MAX_MS = 120_000
+/** After how long without a failure those before are forgotten, in ms. */
+export const HOST_FORGIVEN_MS = 600_000
+/** Addresses at which a dial succeeded that are remembered: they do not rest. */
+export const MAX_PROVEN_ADDRESSES = 1_024
 /** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
 export const GREATER_ID_WAITS_MS = 1_500
 /** The longest time in ms that dials are taken to need: by so much what would double them begins later. */

@@ -11,7 +11,7 @@ import { connectMember, proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 
-const PEERS = '/mesh/peers/1'
+export const PEERS = '/mesh/peers/1'
 const IDENTIFY = '/ipfs/id/1.0.0'
 /** Members that lie at a time, what they tell in one message, and the addresses of each. */
 const [TELLERS, RECORDS, ADDRESSES] = [4, 16, 16]
@@ -22,7 +22,8 @@ const LONG = 320
 /** More dials of third parties than a node makes in ten seconds. */
 const MAX_DIALS_PER_S = 400
 
-const field = (number: number, bytes: Uint8Array) =>
+/** A protobuf field with bytes. */
+export const field = (number: number, bytes: Uint8Array) =>
   Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
 
 interface Watched {
@@ -78,12 +79,13 @@ const strangers = ({ port }: Watched, at: number): Multiaddr[] =>
     multiaddr(`/ip4/127.${1 + (at % 200)}.${(at / 200) & 255}.${1 + n}/tcp/${port}`),
   )
 
-async function recordOf(privateKey: PrivateKey, multiaddrs: Multiaddr[]): Promise<Uint8Array> {
+/** What a peer says of where it is, signed. */
+export async function recordOf(privateKey: PrivateKey, multiaddrs: Multiaddr[]): Promise<Uint8Array> {
   const record = new PeerRecord({ peerId: peerIdFromPrivateKey(privateKey), multiaddrs })
   return (await RecordEnvelope.seal(record, privateKey)).marshal()
 }
 
-const freshKey = () => generateKeyPairFromSeed('Ed25519', randomBytes(32))
+export const freshKey = () => generateKeyPairFromSeed('Ed25519', randomBytes(32))
 
 /** An honest member, from another address, tells of the newcomer once. */
 async function tellOfNewcomer(attack: Attack, watched: Watched): Promise<void> {
@@ -131,12 +133,25 @@ async function longMessage(at: number): Promise<Uint8Array> {
 }
 
 /** Says of itself what is given to whoever asks by identify. */
-async function answerIdentify(peer: Libp2p, answer: () => Promise<readonly Uint8Array[]>): Promise<void> {
+export async function answerIdentify(
+  peer: Libp2p,
+  answer: () => Promise<readonly Uint8Array[]>,
+): Promise<void> {
   await peer.unhandle(IDENTIFY)
   await peer.handle(IDENTIFY, async (stream) => {
     for (const bytes of await answer()) stream.send(framed(bytes))
     await stream.close()
   })
+}
+
+/** A whole answer to identify of a peer that says that it is at these addresses. */
+export async function identityOf(key: PrivateKey, home: Multiaddr[]): Promise<Uint8Array> {
+  return Buffer.concat([
+    field(1, publicKeyToProtobuf(key.publicKey)),
+    ...home.map((address) => field(2, address.bytes)),
+    field(3, Buffer.from(PEERS)),
+    field(8, await recordOf(key, home)),
+  ])
 }
 
 export const DISCOVERY_ATTACKS: readonly Scenario[] = [
@@ -196,15 +211,8 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
           const key = await generateKeyPairFromSeed('Ed25519', seed)
           const peer = await attack.peer({ seed })
           const home = strangers(watched, at++)
-          const record = await recordOf(key, home)
-          await answerIdentify(peer, async () => [
-            Buffer.concat([
-              field(1, publicKeyToProtobuf(key.publicKey)),
-              ...home.map((address) => field(2, address.bytes)),
-              field(3, Buffer.from('/mesh/peers/1')),
-              field(8, record),
-            ]),
-          ])
+          const identity = await identityOf(key, home)
+          await answerIdentify(peer, async () => [identity])
           const connection = await dialTarget(peer, target, signal)
           await proveMembership({ connection, self: peer.peerId }, config, signal)
           await pause(200, signal)

@@ -1,5 +1,6 @@
 /** Carries out the dials that the machines want, over libp2p's transports. */
 import type { Connection } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import type { AddressRules } from '../addresses/address-rules.ts'
@@ -9,6 +10,7 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { UPGRADE_TIMEOUT_MS } from '../limits.ts'
+import { HostDials, UnneededDialError } from './host-dials.ts'
 import type { PeerAddress, Route } from './peer-state.ts'
 import { raceDial, type RaceDialInit } from './race-dial.ts'
 
@@ -16,7 +18,8 @@ import { raceDial, type RaceDialInit } from './race-dial.ts'
 export interface Dials {
   /** Those that this node can dial now; of each relay one. */
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[]
-  dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown>
+  /** @param init `isAskedFor`: somebody waits for it, or named the peer: it is dialled however many dials there failed */
+  dial(peer: string, init: PeerDial): Promise<unknown>
   /** Dials over the relay's address; the NATs between decide. */
   dialWebRtc(peer: string, relayAt: string): Promise<unknown>
   abandon(peer: string, route: Route): void
@@ -26,11 +29,17 @@ export interface Dials {
   stop(): void
 }
 
+interface PeerDial {
+  readonly route: Route
+  readonly addresses: readonly PeerAddress[]
+  readonly isAskedFor: boolean
+}
+
 export function createDials(
   init: { readonly host: MeshHost; readonly rules: AddressRules },
   components: { readonly clock: Clock; readonly checks: Pick<ConnectionChecks, 'whileSure'> },
 ): Dials {
-  return new HostDials(init, components)
+  return new TransportDials(init, components)
 }
 
 export function toPeerAddress(address: Multiaddr): PeerAddress {
@@ -40,12 +49,13 @@ export function toPeerAddress(address: Multiaddr): PeerAddress {
 /** The event by which libp2p says that a transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
 const HANDSHAKE_BEGINS = 'upgrader:encrypt-outbound-connection'
 
-class HostDials implements Dials {
+class TransportDials implements Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
   readonly #clock: Clock
   readonly #checks: Pick<ConnectionChecks, 'whileSure'>
   readonly #running = new Map<string, AbortController>()
+  readonly #hosts: HostDials
   #isStopped = false
 
   constructor(
@@ -56,6 +66,7 @@ class HostDials implements Dials {
     this.#rules = rules
     this.#clock = components.clock
     this.#checks = components.checks
+    this.#hosts = new HostDials(components.clock)
   }
 
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
@@ -66,9 +77,13 @@ class HostDials implements Dials {
     return [...direct, ...oneForEachRelay(usable)].map(toPeerAddress)
   }
 
-  dial(peer: string, route: Route, addresses: readonly PeerAddress[]): Promise<unknown> {
+  dial(peer: string, { route, addresses, isAskedFor }: PeerDial): Promise<unknown> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
-    const dialOne: RaceDialInit['dialOne'] = (...dial) => this.#dialAddress(...dial)
+    const bound = isAskedFor ? 'asked' : 'bounded'
+    const dialOne: RaceDialInit['dialOne'] = (address, signal, onAnswer) =>
+      this.#isOverConnection(address)
+        ? this.#dialAddress(address, signal, onAnswer)
+        : this.#hosts[bound](address, signal, () => this.#dialAddress(address, signal, onAnswer))
     return this.#run(peer, route, (signal) => raceDial(complete, { dialOne, clock: this.#clock, signal }))
   }
 
@@ -83,13 +98,19 @@ class HostDials implements Dials {
     })
   }
 
+  /** True for an address over a relay to which a connection stands: no host is dialled for it. */
+  #isOverConnection(address: Multiaddr): boolean {
+    const relay = relayOf(address)
+    return relay !== undefined && this.#host.getConnections(peerIdFromString(relay)).length > 0
+  }
+
   abandon(peer: string, route: Route): void {
-    this.#running.get(`${peer} ${route}`)?.abort(new Error('given up for another dial'))
+    this.#running.get(`${peer} ${route}`)?.abort(new UnneededDialError('given up for another dial'))
   }
 
   stop(): void {
     this.#isStopped = true
-    for (const dial of this.#running.values()) dial.abort(new Error('stopped'))
+    for (const dial of this.#running.values()) dial.abort(new UnneededDialError('stopped'))
   }
 
   async #run<T>(peer: string, route: Route, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import {
   type PeerState,
 } from './peer-state.ts'
 import { plan, type Surroundings, wantsSomething } from './plan.ts'
-import { afterDial, afterOutcome, INITIAL_SHARES, type Shares } from './shares.ts'
+import { afterDial, afterOutcome, afterSuccess, INITIAL_SHARES, type Shares } from './shares.ts'
 import { step } from './step.ts'
 import { countByTeller } from './turns.ts'
 import { wakeAt } from './wake-at.ts'
@@ -69,6 +69,8 @@ export class Machines {
     const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
     this.#keep(before, state)
     this.#noteDial(before, input, now)
+    if (isConnected(state) && !(before !== undefined && isConnected(before)))
+      this.#shares = afterSuccess(this.#shares, peer)
     for (const effect of effects) {
       if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
     }

@@ -7,7 +7,8 @@
  *    machines that are busy), so that two that find each other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
  * 2. Dialled: addresses race with head starts (`dial-order.ts`, longer where somebody answered), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
  *    at a time, fewer where handshakes are slow, configured ones first, then in turn by the address that told of them, members first; of peers only
- *    heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with, and a few more of addresses that told of few.
+ *    heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with, and a few more of addresses that told of few; `MAX_VAIN_DIALS_PER_MINUTE` in all
+ *    may be in vain, and few at one host (`host-dials.ts`).
  * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
  *    is never given up and tried at least once a minute; a member four times as often as one only heard of.
  * 4. Only a relay leads there: a speculative connection (nobody asked for it) waits for a share (`plan.ts`): one at a

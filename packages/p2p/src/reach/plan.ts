@@ -30,7 +30,7 @@ import {
   type PeerState,
 } from './peer-state.ts'
 import { RANK } from './found.ts'
-import { mayDialNewcomer, type Shares, withoutOldNewcomers } from './shares.ts'
+import { mayDialInVain, mayDialNewcomer, type Shares, withoutOldDials } from './shares.ts'
 import { countByTeller, inTurn, type Waiting } from './turns.ts'
 
 /** The facts that the machines cannot know. */
@@ -62,7 +62,7 @@ export interface PlanInit {
 /** `states`: the peers that want something (`wantsSomething`); most are connected and do not. */
 export function plan(states: readonly PeerState[], init: PlanInit, now: number): Plan {
   const { surroundings } = init
-  const planner = new Planner(states, withoutOldNewcomers(init.shares, now), now)
+  const planner = new Planner(states, withoutOldDials(init.shares, now), now)
   planner.grantDemands()
   planner.grantSearches()
   if (surroundings.canUpgrade) planner.grantUpgrades()
@@ -187,14 +187,21 @@ class Planner {
       return true
     }
     if (search.kind === 'found' && search.triedAt === undefined) {
-      if (!mayDialNewcomer(this.#shares, turnOf)) {
-        this.#wake((this.#shares.newcomers[0]?.at ?? this.#now) + 60_000)
-        return false
-      }
+      if (!mayDialNewcomer(this.#shares, turnOf)) return this.#waitForMinute(this.#shares.newcomers)
       this.#shares = { ...this.#shares, newcomers: [...this.#shares.newcomers, { at: this.#now, turnOf }] }
+    }
+    if (!configured) {
+      if (!mayDialInVain(this.#shares, turnOf)) return this.#waitForMinute(this.#shares.vain)
+      this.#shares = { ...this.#shares, vain: [...this.#shares.vain, { at: this.#now, turnOf, peer }] }
     }
     this.#grant(peer, { kind: 'dial', purpose: 'search' })
     return true
+  }
+
+  /** Looks again when the oldest of these dials is a minute old. */
+  #waitForMinute(begun: readonly { readonly at: number }[]): false {
+    this.#wake((begun[0]?.at ?? this.#now) + 60_000)
+    return false
   }
 
   /** Takes a share for one more speculative relayed connection, from another that failed where that is needed. */

@@ -9,6 +9,7 @@ import { afterTurns, type Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from '../limits.ts'
 import { headStartMs, inDialOrder } from './dial-order.ts'
+import { UnneededDialError } from './host-dials.ts'
 
 /** Somebody answered, and the handshake was not done in its time. */
 export class SlowHandshakeError extends Error {
@@ -46,7 +47,11 @@ export function raceDial(addresses: readonly Multiaddr[], init: RaceDialInit): P
       signal.removeEventListener('abort', onAbort)
       started = ordered.length
       settle()
-      for (const [at, dial] of dials.entries()) if (at !== winner) dial.abort(new Error('the race is over'))
+      const reason =
+        winner === undefined
+          ? (signal.reason ?? lateError(isAnswered))
+          : new UnneededDialError('the race is won')
+      for (const [at, dial] of dials.entries()) if (at !== winner) dial.abort(reason)
     }
     function startNext(): void {
       cancelNext?.()

@@ -287,7 +287,11 @@ class ReachShell implements Reach {
     const { dials, book } = this.#parts
     switch (effect.type) {
       case 'dial':
-        return this.#follow(peer, effect, dials.dial(peer, effect.route, effect.addresses))
+        return this.#follow(
+          peer,
+          effect,
+          dials.dial(peer, { ...effect, isAskedFor: this.#isAskedFor(peer, effect.route) }),
+        )
       case 'dialWebRtc':
         return this.#follow(peer, { ...effect, route: 'webrtc' }, dials.dialWebRtc(peer, effect.relayAt))
       case 'abandon':
@@ -310,6 +314,12 @@ class ReachShell implements Reach {
         return book.noteError(peer, effect.error)
       case 'relayedOutcome':
     }
+  }
+
+  /** A person named the peer, or somebody waits for this dial. */
+  #isAskedFor(peer: string, route: Route): boolean {
+    const state = this.#machines.get(peer)
+    return state?.configured === true || state?.dials[route]?.purposes.includes('demand') === true
   }
 
   #follow(

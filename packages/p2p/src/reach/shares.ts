@@ -6,9 +6,11 @@ import {
   FEW_NEW_DIALS,
   MAX_DIAL_TOOK_MS,
   MAX_FURTHER_NEW_DIALS,
+  MAX_FURTHER_VAIN_DIALS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
   MAX_SPECULATIVE_RELAYED,
+  MAX_VAIN_DIALS_PER_MINUTE,
   SLOW_DIAL_MS,
   SPECULATIVE_PACE_MAX_MS,
   SPECULATIVE_PACE_MIN_MS,
@@ -17,9 +19,17 @@ import {
 /** Peers that answer and never end a handshake, as strangers can, leave places for others. */
 const LEAST_PARALLEL_DIALS = 4
 
+/** A dial of the last minute. */
+interface Begun {
+  readonly at: number
+  readonly turnOf: string
+}
+
 export interface Shares {
   /** When newcomers were dialled, oldest first, within the last minute, and whose turn they had. */
-  readonly newcomers: readonly { readonly at: number; readonly turnOf: string }[]
+  readonly newcomers: readonly Begun[]
+  /** The same for all peers that were dialled, configured ones aside, and of which none has been connected by it. */
+  readonly vain: readonly (Begun & { readonly peer: string })[]
   /** How long direct dials that succeeded took lately, in ms; long where a machine is busy. */
   readonly dialTookMs: number
   /** Peers dialled at a time: half as many after a slow dial, one more after a quick one. */
@@ -36,6 +46,7 @@ export interface Shares {
 
 export const INITIAL_SHARES: Shares = {
   newcomers: [],
+  vain: [],
   dialTookMs: 0,
   dialsAtOnce: MAX_PARALLEL_DIALS,
   slowedAt: Number.NEGATIVE_INFINITY,
@@ -44,16 +55,37 @@ export const INITIAL_SHARES: Shares = {
   pauseUntil: Number.NEGATIVE_INFINITY,
 }
 
-export function withoutOldNewcomers(shares: Shares, now: number): Shares {
-  const newcomers = shares.newcomers.filter(({ at }) => at > now - 60_000)
-  return newcomers.length === shares.newcomers.length ? shares : { ...shares, newcomers }
+export function withoutOldDials(shares: Shares, now: number): Shares {
+  const isNew = ({ at }: Begun) => at > now - 60_000
+  const [newcomers, vain] = [shares.newcomers.filter(isNew), shares.vain.filter(isNew)]
+  const isSame = newcomers.length === shares.newcomers.length && vain.length === shares.vain.length
+  return isSame ? shares : { ...shares, newcomers, vain }
 }
 
 /** @param turnOf the address that told of it: one that told of many leaves some dials for others */
 export function mayDialNewcomer({ newcomers }: Shares, turnOf: string): boolean {
-  if (newcomers.length < MAX_NEW_DIALS_PER_MINUTE) return true
-  if (newcomers.length >= MAX_NEW_DIALS_PER_MINUTE + MAX_FURTHER_NEW_DIALS) return false
-  return newcomers.filter((one) => one.turnOf === turnOf).length < FEW_NEW_DIALS
+  return mayBegin(newcomers, turnOf, { most: MAX_NEW_DIALS_PER_MINUTE, further: MAX_FURTHER_NEW_DIALS })
+}
+
+/** The same for any peer that is dialled, again or for the first time. */
+export function mayDialInVain({ vain }: Shares, turnOf: string): boolean {
+  return mayBegin(vain, turnOf, { most: MAX_VAIN_DIALS_PER_MINUTE, further: MAX_FURTHER_VAIN_DIALS })
+}
+
+function mayBegin(
+  begun: readonly Begun[],
+  turnOf: string,
+  { most, further }: { readonly most: number; readonly further: number },
+): boolean {
+  if (begun.length < most) return true
+  if (begun.length >= most + further) return false
+  return begun.filter((one) => one.turnOf === turnOf).length < FEW_NEW_DIALS
+}
+
+/** A dial of the peer succeeded: those of it were not in vain. */
+export function afterSuccess(shares: Shares, peer: string): Shares {
+  const vain = shares.vain.filter((one) => one.peer !== peer)
+  return vain.length === shares.vain.length ? shares : { ...shares, vain }
 }
 
 /**
