@@ -1,6 +1,6 @@
 /** Tells people what is wrong with the way out over an exit node. */
 import { shortPeerId } from '@mesh/core'
-import type { ExitChoice, IpFamily } from './table/choose-exit.ts'
+import type { ExitChoice, ExitFault, IpFamily } from './table/choose-exit.ts'
 import type { VpnExitStatus, VpnProblem } from './vpn.ts'
 
 const FAMILIES: readonly (readonly [IpFamily, string])[] = [
@@ -15,12 +15,7 @@ export function exitProblems(
 ): readonly VpnProblem[] {
   if (status === undefined) return []
   if (status.state === 'up') {
-    return FAMILIES.filter(([family]) => !status.families.includes(family)).map(([, name]) => ({
-      code: 'vpn.exit_one_family',
-      severity: 'warning',
-      title: `The exit node ${nameOf(status)} forwards no ${name}: such packets to the Internet are dropped`,
-      hint: 'It has no such addresses itself, or forwarding is off there: `mesh status` on that machine names the setting.',
-    }))
+    return [...missingFamilies(status), ...status.faults.map((fault) => faultOf(status, fault))]
   }
   const { why, hint } = reasonOf(status, choice)
   if (status.state === 'searching') {
@@ -41,6 +36,31 @@ export function exitProblems(
       hint,
     },
   ]
+}
+
+function missingFamilies(status: VpnExitStatus): VpnProblem[] {
+  return FAMILIES.filter(([family]) => !status.families.includes(family)).map(([, name]) => ({
+    code: 'vpn.exit_one_family',
+    severity: 'warning',
+    title: `The exit node ${nameOf(status)} forwards no ${name}: such packets to the Internet are dropped`,
+    hint: 'It has no such addresses itself, or forwarding is off there: `mesh status` on that machine names the setting.',
+  }))
+}
+
+/** The words, for people who use an exit, for what it says of itself. */
+const FAULTS: Readonly<Record<ExitFault, string>> = {
+  'exit.firewall': 'a firewall there drops what it does not know of forwarded packets',
+  'exit.no_route': 'it has no default route of a family that it forwards',
+  'exit.no_resolver': 'it has no DNS server for those whose own is in their local network',
+}
+
+function faultOf(status: VpnExitStatus, fault: ExitFault): VpnProblem {
+  return {
+    code: 'vpn.exit_faulty',
+    severity: 'warning',
+    title: `The exit node ${nameOf(status)} says that ${FAULTS[fault]}: packets to the Internet may be lost there`,
+    hint: `\`mesh status\` on that machine says what to do (${fault}). Another exit: \`mesh exit-node PEER\`.`,
+  }
 }
 
 function reasonOf(status: VpnExitStatus, choice: ExitChoice | undefined) {

@@ -7,9 +7,9 @@ import { EXIT_SEARCH_MS } from './limits.ts'
 import type { ExitChoice } from './table/choose-exit.ts'
 
 const GATE = '12D3KooWGate' as PeerId
-const CHOSEN: ExitChoice = {
+const CHOSEN: Extract<ExitChoice, { state: 'chosen' }> = {
   state: 'chosen',
-  offer: { peer: GATE, hostname: 'gate', families: ['ipv4', 'ipv6'] },
+  offer: { peer: GATE, hostname: 'gate', families: ['ipv4', 'ipv6'], faults: [] },
 }
 const UNKNOWN: ExitChoice = { state: 'unknown', peer: undefined }
 
@@ -98,4 +98,20 @@ test('several of one name are an error at once: waiting does not help', () => {
   exit.learn(choice)
   expect(codesOf(exit, choice)).toEqual([['vpn.exit_gone', 'error']])
   end()
+})
+
+test('what an exit says is wrong there is told, with where to look', () => {
+  const { exit, world } = exitOf()
+  exit.begin()
+  world.isReached = true
+  const faulty: ExitChoice = { ...CHOSEN, offer: { ...CHOSEN.offer, faults: ['exit.firewall'] } }
+  exit.learn(faulty)
+  expect(exitProblems(exit.status(), faulty)).toEqual([
+    {
+      code: 'vpn.exit_faulty',
+      severity: 'warning',
+      title: expect.stringMatching(/^The exit node gate \(\S+\) says that a firewall there drops/),
+      hint: expect.stringContaining('exit.firewall'),
+    },
+  ])
 })

@@ -94,11 +94,11 @@ export class OwnExit {
     const isSought = !this.#wasUp && !this.#isOverdue && choice?.state !== 'ambiguous'
     const away = isSought ? 'searching' : 'gone'
     if (choice?.state !== 'chosen' || tunnels === undefined)
-      return { wanted, peer: this.#pinned, hostname: '', state: away, families: [] }
-    const { peer, hostname, families } = choice.offer
+      return { wanted, peer: this.#pinned, hostname: '', state: away, families: [], faults: [] }
+    const { peer, hostname, families, faults } = choice.offer
     const { kind, udp, path } = tunnels.status(peer)
     const isUp = kind === 'wireguard' && (udp.state !== 'none' || path !== undefined)
-    return { wanted, peer, hostname, state: isUp ? 'up' : away, families }
+    return { wanted, peer, hostname, state: isUp ? 'up' : away, families, faults }
   }
 
   #search(): void {

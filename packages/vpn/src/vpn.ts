@@ -4,7 +4,7 @@ import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } fro
 import type { UdpStatus } from './paths/explain.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
-import type { IpFamily } from './table/choose-exit.ts'
+import type { ExitFault, IpFamily } from './table/choose-exit.ts'
 
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */
@@ -78,6 +78,8 @@ export interface MachineDescription {
   readonly Version: string
   /** The families that this node forwards to the Internet for members; asked for each time that a record is written. */
   readonly Exit?: readonly IpFamily[]
+  /** The faults of that on this machine, which members that use it are told; asked for as `Exit` is. */
+  readonly ExitFaults?: readonly ExitFault[]
 }
 
 export interface VpnComponents {
@@ -276,6 +278,8 @@ export interface VpnExitStatus {
   readonly state: 'searching' | 'up' | 'gone'
   /** The families that it forwards. */
   readonly families: readonly IpFamily[]
+  /** The faults of its machine that it told. */
+  readonly faults: readonly ExitFault[]
 }
 
 export interface AcceptedRoute {

@@ -3,6 +3,7 @@ import { cidrContains, parseCidr, parseIp } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ExitFault } from '../src/index.ts'
 import { markOf } from '@mesh/vpn/testing'
 import { addressInRange, createVpnLab, packet, type VpnLab, type VpnNode } from './vpn-lab.ts'
 
@@ -51,11 +52,19 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
 
   it('writes its records again when what they say of the machine has changed', async () => {
     const forwarded: ('ipv4' | 'ipv6')[] = ['ipv4', 'ipv6']
+    const faults: ExitFault[] = []
     const made = lab()
     const a = await made.node(1, {
       addresses: ['10.1.0.1/24'],
       advertiseExit: true,
-      machine: { Hostname: 'gate', OS: 'linux', Arch: 'amd64', Version: '1', Exit: forwarded },
+      machine: {
+        Hostname: 'gate',
+        OS: 'linux',
+        Arch: 'amd64',
+        Version: '1',
+        Exit: forwarded,
+        ExitFaults: faults,
+      },
     })
     const b = await made.node(2, { addresses: ['10.1.0.2/24'], exitNode: 'gate' })
     for (const node of [a, b]) await node.vpn.start()
@@ -63,6 +72,17 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     forwarded.pop()
     a.vpn.announceAgain()
     await eventually(() => expect(b.vpn.status().exit?.families).toEqual(['ipv4']), SOON)
+    await pass(a, b, a.v4, b.v4)
+    const codes: string[][] = []
+    b.vpn.subscribe(({ type }) => {
+      if (type === 'problems') codes.push(b.vpn.problems().map(({ code }) => code))
+    })
+    faults.push('exit.firewall')
+    a.vpn.announceAgain()
+    await eventually(() => expect(codes.at(-1)).toEqual(['vpn.exit_one_family', 'vpn.exit_faulty']), SOON)
+    faults.pop()
+    a.vpn.announceAgain()
+    await eventually(() => expect(codes.at(-1)).toEqual(['vpn.exit_one_family']), SOON)
   })
 
   it('announces what a machine record has, and keeps libp2p out of its ranges', async () => {

@@ -43,6 +43,10 @@ const REFUSING_IP = IP.replace(
 const MARKING =
   'table ip mangle {\n\tchain OUTPUT {\n\t\ttype route hook output priority mangle;\n\t\tmeta mark set 0x1\n\t}\n}'
 
+/** What a firewall does that forwards nothing. */
+const DROPPING =
+  'table ip filter {\n\tchain FORWARD {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}'
+
 const SETTINGS = {
   fwmark: EXIT_MARK,
   exitNode: undefined,
@@ -250,6 +254,22 @@ test('the table of an exit is set again as well', async () => {
   expect(host.problems().map(({ code }) => code)).toContain('exit.taken_away')
   await ends.run()
   expect(kernel()).toEqual([])
+})
+
+test('members hear of a firewall that drops what an exit forwards, and of its end', async () => {
+  const { host } = opened({ advertiseExit: true })
+  host.offer(['10.1.0.0/24'])
+  const heard: boolean[] = []
+  const announceAgain = () => void heard.push(host.faults().includes('exit.firewall'))
+  host.attach({ ...vpn, announceAgain })
+  expect(host.faults()).not.toContain('exit.firewall')
+  heard.length = 0
+  writeFileSync(join(state, 'ruleset'), DROPPING)
+  await clock.advance(CHECK_MS)
+  await expect.poll(() => heard, { timeout: 30_000 }).toEqual([true])
+  rmSync(join(state, 'ruleset'))
+  await clock.advance(CHECK_MS)
+  await expect.poll(() => heard, { timeout: 30_000 }).toEqual([true, false])
 })
 
 test('what begins to disturb an exit while the node runs is told within half a minute', async () => {

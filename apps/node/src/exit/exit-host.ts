@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
-import type { IpFamily, Vpn, VpnProblem, VpnStatus } from '@mesh/vpn'
+import type { ExitFault, IpFamily, Vpn, VpnProblem, VpnStatus } from '@mesh/vpn'
 import type { Ends } from '../node/ends.ts'
 import { forwards } from '../node/vpn-host.ts'
 import type { Settings } from '../settings/options.ts'
@@ -28,6 +28,8 @@ export interface ExitHost {
   /** The VPN stands: what leaves goes into its interface. */
   attach(vpn: ExitVpn): void
   problems(): readonly VpnProblem[]
+  /** The faults of this machine as an exit, which members that use it are told. */
+  faults(): readonly ExitFault[]
   /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
   watchProblems(listener: () => void): () => void
   /**
@@ -82,11 +84,13 @@ class KernelExitHost implements ExitHost {
   #exit: string | undefined
   #vpn: ExitVpn | undefined
   #found: readonly VpnProblem[] = []
+  #faults: readonly ExitFault[] = []
   /** When the machine was looked at last, in monotonic ms. */
   #checkedAt = Number.NEGATIVE_INFINITY
   /** The things that other programs took away last, and the time of it, in monotonic ms. */
   #mended: { readonly what: readonly string[]; readonly at: number } | undefined
-  #families = ''
+  /** The families and faults that members were told last, as text. */
+  #told = ''
   #cancelWatch: (() => void) | undefined
 
   constructor(init: ExitHostInit) {
@@ -100,7 +104,7 @@ class KernelExitHost implements ExitHost {
     if (!settings.advertiseExit) return
     const { interface: name } = settings
     const families = () => forwardedFamilies({ interface: name })
-    this.#families = families().join()
+    this.#told = families().join()
     this.#offer = new ExitOffer({ settings, stateDir, interface: name, ranges, families, log })
     this.#offer.begin()
   }
@@ -119,6 +123,10 @@ class KernelExitHost implements ExitHost {
 
   problems(): readonly VpnProblem[] {
     return this.#found
+  }
+
+  faults(): readonly ExitFault[] {
+    return this.#faults
   }
 
   watchProblems(listener: () => void): () => void {
@@ -192,17 +200,15 @@ class KernelExitHost implements ExitHost {
       this.#mended !== undefined && now - this.#mended.at < MENDED_TOLD_MS
         ? [takenAway(this.#mended.what)]
         : []
-    const found = [
-      ...taken,
-      ...(this.#exit === undefined ? [] : this.#use.problems()),
-      ...(this.#offer?.problems() ?? []),
-    ]
-    this.#tell(found)
+    const offered = this.#offer?.problems() ?? []
+    this.#faults = offered.map(({ code }) => code)
+    this.#tell([...taken, ...(this.#exit === undefined ? [] : this.#use.problems()), ...offered])
     const { advertiseExit, interface: name } = this.#init.settings
-    const families = forwardedFamilies({ interface: name }).join()
-    if (!advertiseExit || families === this.#families) return
-    this.#families = families
-    this.#init.log.info('exit is offered for other families', { families })
+    const [families, faults] = [forwardedFamilies({ interface: name }), this.#faults]
+    const told = [...families, ...faults].join()
+    if (!advertiseExit || told === this.#told) return
+    this.#told = told
+    this.#init.log.info('exit is offered otherwise than before', { families, faults })
     this.#vpn?.announceAgain()
   }
 

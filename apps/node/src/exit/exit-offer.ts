@@ -1,13 +1,13 @@
 /** This machine as an exit of members: an nftables table, looked at and set again when another program took it away. */
 import { networkInterfaces } from 'node:os'
 import type { Logger } from '@mesh/core'
-import type { IpFamily, VpnProblem } from '@mesh/vpn'
+import type { IpFamily } from '@mesh/vpn'
 import type { Settings } from '../settings/options.ts'
 import { thisProcess } from '../state/process-record.ts'
 import { applyForwarding, hasForwarding, tableName } from './exit-forwarding.ts'
 import { writeJournal } from './exit-journal.ts'
 import { machineResolvers } from './machine-resolvers.ts'
-import { findOfferProblems } from './offer-checks.ts'
+import { findOfferProblems, type OfferProblem } from './offer-checks.ts'
 import { trySystem } from './system-command.ts'
 
 interface ExitOfferInit {
@@ -51,7 +51,7 @@ export class ExitOffer {
   }
 
   /** Looks at the machine, whose DNS servers come and go. */
-  problems(): readonly VpnProblem[] {
+  problems(): readonly OfferProblem[] {
     const { interface: name, families } = this.#init
     if (machineResolvers().join() !== this.#resolvers.join()) this.#applyOrTell()
     return findOfferProblems({

@@ -1,5 +1,5 @@
 /** Finds what disturbs a machine that is an exit, by name and with what to do. What was read of the machine is handed in. */
-import type { IpFamily, VpnProblem } from '@mesh/vpn'
+import type { ExitFault, IpFamily, VpnProblem } from '@mesh/vpn'
 import { droppingChains } from './nft-ruleset.ts'
 
 /** How a machine that is an exit is set up. */
@@ -14,11 +14,16 @@ export interface OfferFacts {
   readonly wayless: readonly IpFamily[]
 }
 
-export function findOfferProblems(facts: OfferFacts): readonly VpnProblem[] {
+/** A problem that members who use the exit hear of as well, by its code. */
+export interface OfferProblem extends VpnProblem {
+  readonly code: ExitFault
+}
+
+export function findOfferProblems(facts: OfferFacts): readonly OfferProblem[] {
   return [...droppingFirewall(facts), ...noWay(facts), ...noResolver(facts)]
 }
 
-function droppingFirewall({ ruleset, interface: name }: OfferFacts): VpnProblem[] {
+function droppingFirewall({ ruleset, interface: name }: OfferFacts): OfferProblem[] {
   const chains = droppingChains(ruleset, name)
   if (chains.length === 0) return []
   return [
@@ -34,7 +39,7 @@ function droppingFirewall({ ruleset, interface: name }: OfferFacts): VpnProblem[
 /** The settings of the kernel by which it forwards. */
 export const SETTINGS = { ipv4: 'net.ipv4.ip_forward', ipv6: 'net.ipv6.conf.all.forwarding' } as const
 
-function noWay({ wayless }: OfferFacts): VpnProblem[] {
+function noWay({ wayless }: OfferFacts): OfferProblem[] {
   return wayless.map((family) => ({
     code: 'exit.no_route',
     severity: 'warning',
@@ -43,7 +48,7 @@ function noWay({ wayless }: OfferFacts): VpnProblem[] {
   }))
 }
 
-function noResolver({ hasResolver }: OfferFacts): VpnProblem[] {
+function noResolver({ hasResolver }: OfferFacts): OfferProblem[] {
   if (hasResolver) return []
   return [
     {

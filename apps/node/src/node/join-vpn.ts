@@ -58,7 +58,7 @@ export async function joinVpn(init: JoinVpnInit, ends: Ends): Promise<void> {
   const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
-  const given = vpnInit(settings, network, folder)
+  const given = vpnInit(settings, network, { folder, exit })
   const vpn = createVpn(given, {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
@@ -108,7 +108,11 @@ async function engineOf({
 }
 
 /** Gives the VPN what it is told of the settings. */
-export function vpnInit(settings: Settings, { config }: Network, folder: string): VpnInit {
+export function vpnInit(
+  settings: Settings,
+  { config }: Network,
+  { folder, exit }: { readonly folder: string; readonly exit: Pick<ExitHost, 'faults'> },
+): VpnInit {
   const addresses = valuesOf(settings.address, parseVpnAddress)
   const isLeased = settings.dhcp || addresses.length === 0
   const router = settings.router === undefined ? undefined : valuesOf([settings.router], parseVpnHost)[0]
@@ -120,7 +124,7 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
     addresses: isLeased ? [] : addresses,
     ...(isLeased && { lease: leaseOf(addresses[0], settings.ephemeral ? undefined : folder) }),
     secret: { key: config.crypto.key, room: config.room },
-    machine: machineOf(settings),
+    machine: machineOf(settings, exit),
     advertiseExit: settings.advertiseExit,
     ...(settings.exitNode !== undefined && { exitNode: settings.exitNode }),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
@@ -134,14 +138,17 @@ export function vpnInit(settings: Settings, { config }: Network, folder: string)
   }
 }
 
-/** An exit says what it forwards at the time when it is asked. */
-function machineOf(settings: Settings): VpnInit['machine'] {
+/** An exit says what it forwards, and what is wrong with that, at the time when it is asked. */
+function machineOf(settings: Settings, exit: Pick<ExitHost, 'faults'>): VpnInit['machine'] {
   const machine = describeMachine(nameInForce(settings), process)
   if (!settings.advertiseExit) return machine
   return {
     ...machine,
     get Exit() {
       return forwardedFamilies(settings)
+    },
+    get ExitFaults() {
+      return exit.faults()
     },
   }
 }

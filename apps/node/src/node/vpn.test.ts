@@ -17,7 +17,10 @@ const network = { id: 'x', config: generateNetworkConfig({}, createSeededRandom(
 describe('what the VPN is told of the settings', () => {
   const initOf = (...args: string[]) => {
     const surroundings = { environment: { HOME: '/nowhere' }, workingDirectory: '/' }
-    return vpnInit(loadSettings('', readArguments('', args), surroundings).settings, network, '/state')
+    return vpnInit(loadSettings('', readArguments('', args), surroundings).settings, network, {
+      folder: '/state',
+      exit: { faults: () => [] },
+    })
   }
 
   test('without an address one is leased in the built-in range, and kept in the folder of the instance', () => {
@@ -209,7 +212,14 @@ test('the log tells the interface, a machine once until it is silent, and each p
   problems = [{ code: 'vpn.exit_searching', severity: 'warning', title: 'Looking', hint: 'Wait.' }]
   tell({ type: 'problems' })
   problems = []
-  exit = { wanted: 'gate', peer: PEER as PeerId, hostname: 'gate', state: 'up', families: ['ipv4'] }
+  exit = {
+    wanted: 'gate',
+    peer: PEER as PeerId,
+    hostname: 'gate',
+    state: 'up',
+    families: ['ipv4'],
+    faults: [],
+  }
   tell({ type: 'problems' })
   tell({ type: 'problems' })
   const reached = ['info', 'machine reached', { peer: PEER, name: 'nas', addresses: [], path: 'direct' }]

@@ -23,7 +23,7 @@ interface MachineTextInit {
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
   const { own, machine, leased = false, guest = false } = given
-  const { Hostname, OS, Arch, Version, Exit } = machine
+  const { Hostname, OS, Arch, Version, Exit, ExitFaults = [] } = machine
   const Address = isIpv4(address) ? address : (own.find(isIpv4) ?? address)
   return JSON.stringify({
     PeerID: peer,
@@ -35,6 +35,7 @@ export function machineText(peer: PeerId, address: IpAddress, given: MachineText
     ...(leased && { Leased: true }),
     ...(guest && { Guest: true }),
     ...(Exit !== undefined && { Exit }),
+    ...(ExitFaults.length > 0 && { ExitFaults }),
   })
 }
 

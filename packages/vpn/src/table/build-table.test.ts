@@ -28,6 +28,14 @@ describe('machines', () => {
     expect([A, B, C].map((peer) => table.peers.get(peer)?.exit)).toEqual([['ipv4', 'ipv6'], [], []])
   })
 
+  it('takes of what an exit says is wrong there what it knows', () => {
+    const ExitFaults = ['exit.unheard_of', 5, 'exit.no_route', 'exit.firewall']
+    const record = JSON.stringify({ PeerID: A, Hostname: 'gate', Exit: ['ipv4'], ExitFaults })
+    const world = alive(A).entry('machines', '10.1.0.2', A, record)
+    const { exit } = build(world, { exit: { wanted: 'gate', pinned: undefined } })
+    expect(exit).toMatchObject({ offer: { peer: A, faults: ['exit.firewall', 'exit.no_route'] } })
+  })
+
   it.each([
     ['badKey', '10.1.0.300'],
     ['badKey', '10.1.0.2/32'],

@@ -5,7 +5,7 @@ import { chooseExit, type ExitOffer } from './choose-exit.ts'
 const [A, B] = ['12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB', 'b'] as unknown as [PeerId, PeerId]
 
 function offer(peer: PeerId, hostname: string): ExitOffer {
-  return { peer, hostname, families: ['ipv4'] }
+  return { peer, hostname, families: ['ipv4'], faults: [] }
 }
 
 function choose(wanted: string, offers: readonly ExitOffer[], pinned?: PeerId) {

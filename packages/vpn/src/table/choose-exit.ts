@@ -6,6 +6,14 @@ import { type IpAddress, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/c
 
 export type IpFamily = 'ipv4' | 'ipv6'
 
+/**
+ * The faults of an exit's machine that its members are told, by the codes of its own problems. `exit.firewall`: a firewall drops
+ * what is forwarded. `exit.no_route`: it has no default route of a family that it forwards. `exit.no_resolver`: it has no
+ * DNS server for members whose own is in their local network.
+ */
+export const EXIT_FAULTS = ['exit.firewall', 'exit.no_route', 'exit.no_resolver'] as const
+export type ExitFault = (typeof EXIT_FAULTS)[number]
+
 export interface ExitWish {
   /** A peer id, an address of the VPN, or a name, as the person wrote it. */
   readonly wanted: string
@@ -19,6 +27,8 @@ export interface ExitOffer {
   readonly hostname: string
   /** The families that it forwards. */
   readonly families: readonly IpFamily[]
+  /** The faults of its machine that it told. */
+  readonly faults: readonly ExitFault[]
 }
 
 export type ExitChoice =

@@ -5,7 +5,7 @@
 import { type Cidr, type IpAddress, machineRecord, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import type { IgnoredReason } from '../vpn.ts'
-import type { IpFamily } from './choose-exit.ts'
+import { EXIT_FAULTS, type ExitFault, type IpFamily } from './choose-exit.ts'
 import {
   canonicalCidr,
   canonicalIp,
@@ -31,6 +31,8 @@ export interface Machine {
   readonly guest: boolean
   /** The families that it forwards to the Internet for others; none: it is no exit. */
   readonly exit: readonly IpFamily[]
+  /** The faults of that which it told. */
+  readonly exitFaults: readonly ExitFault[]
 }
 
 export interface Route {
@@ -69,13 +71,25 @@ export function readMachine(key: string, entry: Entry): Read<Machine> {
       record['Leased'] === true,
       record['Guest'] === true,
     ]
-    const exit = exitOf(record['Exit'])
-    return { address, range: hostRange(address), prefix, peer, hostname, named, leased, guest, exit }
+    const [exit, exitFaults] = [namedIn(FAMILIES, record['Exit']), namedIn(EXIT_FAULTS, record['ExitFaults'])]
+    return {
+      address,
+      range: hostRange(address),
+      prefix,
+      peer,
+      hostname,
+      named,
+      leased,
+      guest,
+      exit,
+      exitFaults,
+    }
   })
 }
 
-function exitOf(value: unknown): readonly IpFamily[] {
-  return Array.isArray(value) ? FAMILIES.filter((family) => value.includes(family)) : []
+/** The words of those that are known which a list of the record has. */
+function namedIn<Word extends string>(known: readonly Word[], value: unknown): readonly Word[] {
+  return Array.isArray(value) ? known.filter((word) => value.includes(word)) : []
 }
 
 export function readRoute(key: string, entry: Entry): Read<Route> {

@@ -165,10 +165,10 @@ export class TableBuild {
       return this.ignore('derivedOfOther')
     const hostname = machine.guest ? '' : machine.hostname
     this.#claimAddress({ ...machine, hostname })
-    const { exit: families } = machine
+    const { exit: families, exitFaults: faults } = machine
     const held = this.#holders.get(machine.range) === peer ? this.peers.get(peer) : undefined
     if (families.length === 0 || held === undefined) return
-    this.#exits.set(peer, { peer, hostname, families })
+    this.#exits.set(peer, { peer, hostname, families, faults })
     held.exit = families
   }
 
