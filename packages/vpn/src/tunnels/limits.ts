@@ -67,13 +67,15 @@ export const STREAM_EARLY_RETRY_MS = 1_000
 export const STREAM_IDLE_MS = 5 * 60_000
 /** How long a stream may take nothing, in ms, before it is given up for a new one. */
 export const STREAM_STALL_MS = 30_000
+/** How long a peer to whom packets go by the stream may send nothing, in ms, until its connections are looked at. */
+export const STREAM_UNANSWERED_MS = 2_000
 /**
- * How long a peer to whom packets go by the stream may send nothing, in ms, until its connections are looked at: who is sent
- * packets and has none to send says so after 10 s, as WireGuard wants it.
+ * The same in ms until they are looked at again, while nothing comes: who is sent packets and has none to send says so after
+ * 10 s, as WireGuard wants it.
  */
-export const STREAM_UNANSWERED_MS = 5_000
+export const STREAM_UNANSWERED_AGAIN_MS = 5_000
 /** How often idle, stalled and unanswered streams are looked for, in ms. */
-export const STREAM_SWEEP_MS = 5_000
+export const STREAM_SWEEP_MS = 1_000
 /** The most batches (of at most 68 KiB) that are sent to one peer before others get their turn. */
 export const BATCHES_PER_TURN = 8
 /** The most streams of one peer that are served: the one in use, the one that replaces it, and one in between. */

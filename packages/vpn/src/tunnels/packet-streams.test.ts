@@ -12,6 +12,7 @@ import {
   STREAM_RETRY_MS,
   STREAM_STALL_MS,
   STREAM_SWEEP_MS,
+  STREAM_UNANSWERED_AGAIN_MS,
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
@@ -226,12 +227,16 @@ describe('streams of packets', () => {
     expect(a.doubts).toEqual([])
     a.give(B, 1)
     await flush()
+    await a.clock.advance(STREAM_UNANSWERED_MS + STREAM_SWEEP_MS)
+    expect(a.doubts).toEqual([`unanswered ${B}`])
     // once for what went once: the answer may have come another way
     await a.clock.advance(60_000)
     expect(a.doubts).toEqual([`unanswered ${B}`])
     a.give(B, 1)
     await flush()
-    await a.clock.advance(STREAM_UNANSWERED_MS + STREAM_SWEEP_MS)
+    await a.clock.advance(STREAM_UNANSWERED_AGAIN_MS - STREAM_SWEEP_MS)
+    expect(a.doubts).toHaveLength(1)
+    await a.clock.advance(2 * STREAM_SWEEP_MS)
     expect(a.doubts.splice(0)).toEqual([`unanswered ${B}`, `unanswered ${B}`])
     b.give(A, 1)
     await flush()

@@ -21,6 +21,7 @@ import {
   PACKET_STREAMS_PER_PEER,
   PACKETS_PROTOCOL,
   STREAM_SWEEP_MS,
+  STREAM_UNANSWERED_AGAIN_MS,
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { createOutboundStream, type OutboundStream } from './outbound-stream.ts'
@@ -218,9 +219,10 @@ class EnginePacketStreams implements PacketStreams {
     this.#cancelSweep = clock.after(STREAM_SWEEP_MS, () => {
       const now = clock.monotonic()
       for (const [peer, streams] of this.#peers) {
-        const { outbound, unansweredSince } = streams
+        const { outbound, unansweredSince, isTold } = streams
         outbound.sweep()
-        if (unansweredSince === undefined || now - unansweredSince < STREAM_UNANSWERED_MS) continue
+        const patienceMs = isTold ? STREAM_UNANSWERED_AGAIN_MS : STREAM_UNANSWERED_MS
+        if (unansweredSince === undefined || now - unansweredSince < patienceMs) continue
         // told again when packets go on and nothing comes
         streams.unansweredSince = outbound.isWaiting ? now : undefined
         streams.isTold = true
