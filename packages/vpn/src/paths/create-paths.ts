@@ -178,7 +178,8 @@ class UdpPaths implements Paths {
     if (member?.theirs === undefined) return noPath('unsupported')
     const { message } = member.theirs
     const isSame = isSameNat(this.#own.latest, message.candidates)
-    return explain(member.state, { varying: this.#varying(message), isSame })
+    const nats = { varying: this.#varying(message), isSame }
+    return explain(member.state, nats, this.#components.clock.monotonic())
   }
 
   /** One end alone counts where others see both: else UDP may not pass at all. */

@@ -19,7 +19,7 @@ function reasonOf(varying: Nats['varying'], { isHeard = false, isSame = false } 
   for (let now = 100; now <= 10_000; now += 100) step(state, { type: 'tick' }, now)
   const ping = { type: 'ping', from: endpoint, socket: undefined, nonce: 1n, length: 42, turn: 0 } as const
   if (isHeard) step(state, ping, 10_001)
-  return explain(state, { varying, isSame }).reason
+  return explain(state, { varying, isSame }, 10_001).reason
 }
 
 test('a search that found nothing says whose NAT is in the way, or that UDP is blocked', () => {
@@ -64,7 +64,7 @@ function answeringPeer(
       take({ type: 'pong', ...from, isSeenAsOwn: true }, now)
     }
   }
-  return { take, explain: () => explain(state, { varying: 'none', isSame: false }) }
+  return { take, explain: (now: number) => explain(state, { varying: 'none', isSame: false }, now) }
 }
 
 test('a search is under way until it is known that no packet of 1280 bytes passes', () => {
@@ -75,7 +75,7 @@ test('a search is under way until it is known that no packet of 1280 bytes passe
   for (let now = 300; now <= 15_000; now += 300) {
     peer.take({ type: 'active' }, now)
     peer.take({ type: 'tick' }, now)
-    told.add(peer.explain().reason)
+    told.add(peer.explain(now).reason)
   }
   expect([...told]).toEqual(['searching', 'too-small'])
 })
@@ -87,16 +87,22 @@ test('whoever asks learns which addresses answer at that time', () => {
   const ask = (at: number) => {
     peer.take({ type: 'try' }, at)
     peer.take({ type: 'tick' }, at + 1_000)
-    const { reason, candidates } = peer.explain()
-    return [reason, ...candidates.map(({ isAnswered }) => isAnswered)]
+    const { reason, candidates } = peer.explain(at + 1_000)
+    return [reason, ...candidates.map(({ isAnswered, isHeard }) => [isAnswered, isHeard])]
   }
   const candidates = [endpoint, other].map((each) => ({ endpoint: each, kind: 'own' }) as const)
   peer.take({ type: 'candidates', candidates }, 0)
-  expect(ask(1_000)).toEqual([undefined, true, true])
+  const [well, silent] = [
+    [true, true],
+    [false, false],
+  ]
+  expect(ask(1_000)).toEqual([undefined, well, well])
   answering.delete(other)
-  expect(ask(60_000)).toEqual([undefined, true, false])
+  expect(ask(30_000)).toEqual([undefined, well, [false, true]])
+  // its probes came more than a minute ago
+  expect(ask(90_000)).toEqual([undefined, well, silent])
   // nobody needed the path for long, and somebody who asks does
-  peer.take({ type: 'tick' }, IDLE_MS + 60_000)
-  expect(peer.explain().reason).toBe('idle')
-  expect(ask(IDLE_MS + 61_000)).toEqual([undefined, true, false])
+  peer.take({ type: 'tick' }, IDLE_MS + 90_000)
+  expect(peer.explain(IDLE_MS + 90_000).reason).toBe('idle')
+  expect(ask(IDLE_MS + 91_000)).toEqual([undefined, well, silent])
 })

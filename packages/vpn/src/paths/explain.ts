@@ -1,5 +1,6 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
+import { isHeardLately } from './known-paths.ts'
 import { LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
 
@@ -64,13 +65,14 @@ export function isSameNat(own: readonly Candidate[], theirs: readonly Candidate[
   return theirs.some(({ kind, endpoint }) => kind === 'seen' && seen.includes(endpoint.address))
 }
 
-export function explain(state: PathState, nats: Nats): UdpStatus {
+/** @param now in ms of the monotonic clock */
+export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
   const { chosen } = state
   const candidates = byAddress(state).map((path) => ({
     endpoint: path.endpoint,
     kind: path.kind,
     isAnswered: path.answeredAt !== undefined && path.lost === 0,
-    isHeard: isHeard(state, path),
+    isHeard: chosen === undefined ? isHeard(state, path) : isHeardLately(path, now),
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
@@ -81,8 +83,8 @@ export function explain(state: PathState, nats: Nats): UdpStatus {
 }
 
 /** A probe of the peer came; what came before the path in use died says nothing any more of why there is none. */
-function isHeard({ chosen, lostAt }: PathState, { heardAt }: Path): boolean {
-  return heardAt !== undefined && (chosen !== undefined || heardAt > lostAt)
+function isHeard({ lostAt }: PathState, { heardAt }: Path): boolean {
+  return heardAt !== undefined && heardAt > lostAt
 }
 
 /** The path to each address of the peer that says most of it: by whichever socket it was answered last. */

@@ -51,8 +51,13 @@ export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): P
 }
 
 /** A probe of ours was answered and one of theirs heard; how long packets may be is another question. */
-export function isProven({ answeredAt, heardAt }: Path, now: number): boolean {
-  return answeredAt !== undefined && heardAt !== undefined && now - heardAt <= HEARD_MS
+export function isProven(path: Path, now: number): boolean {
+  return path.answeredAt !== undefined && isHeardLately(path, now)
+}
+
+/** A probe of the peer came a short while ago. */
+export function isHeardLately({ heardAt }: Path, now: number): boolean {
+  return heardAt !== undefined && now - heardAt <= HEARD_MS
 }
 
 /** How late its sockets took their turns: the mappings of a NAT that forgets them are the younger, the later. */
