@@ -10,13 +10,23 @@ export const apiPortOf = ({ url }: AttackTarget) => Number(new URL(url).port)
 /** The port of loopback on which a node listens for peers. */
 export const peerPortOf = ({ address }: AttackTarget) => Number(/\/tcp\/(\d+)/.exec(address)?.[1])
 
+/** Where a connection goes to, and the address of loopback that it comes from; the system's choice unless given. */
+export interface SocketEnds {
+  readonly port: number
+  readonly from?: string | undefined
+}
+
+/** Gives each of many connections one of ten addresses of loopback. */
+export const oneOfTen = (at: number) => `127.0.0.${2 + (at % 10)}`
+
 /** Opens a connection and uses it until it closes, or the attack is over. Rejects when it breaks. */
 export async function overSocket(
   { signal }: Attack,
-  port: number,
+  ends: number | SocketEnds,
   use: (socket: Socket) => unknown,
 ): Promise<void> {
-  const socket = connect({ host: '127.0.0.1', port })
+  const { port, from } = typeof ends === 'number' ? { port: ends } : ends
+  const socket = connect({ host: '127.0.0.1', port, ...(from !== undefined && { localAddress: from }) })
   const end = () => socket.destroy()
   signal.addEventListener('abort', end)
   await new Promise<void>((resolve, reject) => {

@@ -24,6 +24,9 @@ export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 export const REQUESTS_TURN_MS = 8
 /** The time that bodies get to be parsed in one turn, in ms, of all listeners together. */
 export const BODIES_TURN_MS = 8
+/** Bodies of so many bytes get at most one part in `LONG_BODIES_TIME_SHARE` of the time, all together. */
+export const LONG_BODY_BYTES = 16 * 1024
+export const LONG_BODIES_TIME_SHARE = 2
 /** How many connections one listener takes; a program on this machine may open one for each of thousands of calls. */
 export const MAX_CONNECTIONS = 16_384
 /** How many connections one other machine may have: an IPv4 address, or a /64 of IPv6. */

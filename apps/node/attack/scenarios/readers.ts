@@ -1,6 +1,7 @@
 /** Attacks by readers of the API. */
 import { overAndOver, together } from '../attackers.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { apiPortOf, oneOfTen, overSocket } from '../sockets.ts'
 import { RefusedError } from '../tally.ts'
 import { pause } from '../until-true.ts'
 
@@ -31,11 +32,44 @@ export const READER_ATTACKS: readonly Scenario[] = [
         ),
       )
     },
-    async reached({ target }) {
-      const late = new AbortController()
-      const { status } = await fetch(`${target.url}/api/events`, { signal: late.signal })
-      late.abort()
-      return status === 200 ? undefined : `a reader who came late got ${status}`
-    },
+    reached: comeLate,
+  },
+  {
+    name: 'many-readers',
+    who: 'stranger',
+    does: '2,000 readers of events that never read, and 400 of the whole ledger, from ten addresses',
+    boundedBy:
+      'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, the later half of a full share makes way; LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
+    appliesToLegacy: false,
+    aim: 'answers held',
+    run: (attack) =>
+      together(2_400, (at) =>
+        overAndOver(
+          attack,
+          () => holdAnswer(attack, at < 2_000 ? '/api/events' : '/api/ledger', oneOfTen(at)),
+          200,
+        ),
+      ),
+    reached: comeLate,
   },
 ]
+
+/** Asks once, and reads no more than what comes first, until the connection ends. */
+async function holdAnswer(attack: Attack, path: string, from: string): Promise<void> {
+  await overSocket(attack, { port: apiPortOf(attack.target), from }, (socket) => {
+    socket.once('data', (data) => {
+      socket.pause()
+      if (data.toString('latin1').startsWith('HTTP/1.1 200')) attack.tally.count('answers held')
+      else socket.destroy(new RefusedError('no answer to hold'))
+    })
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  })
+}
+
+/** Tells when a reader who comes while the attack goes on finds no place. */
+async function comeLate({ target }: Attack): Promise<string | undefined> {
+  const late = new AbortController()
+  const { status } = await fetch(`${target.url}/api/events`, { signal: late.signal })
+  late.abort()
+  return status === 200 ? undefined : `a reader who came late got ${status}`
+}

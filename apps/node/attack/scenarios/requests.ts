@@ -1,14 +1,14 @@
 /** Attacks by requests to the API, as many as one block of bytes holds or as long as may be, and on WebSockets of peers. */
 import { overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
-import { apiPortOf, overSocket, pour, trickle } from '../sockets.ts'
+import { apiPortOf, oneOfTen, overSocket, pour, trickle } from '../sockets.ts'
 
 /** Sends bytes on a connection to the API again and again, and reads what comes, until the connection ends. */
 async function sendRequests(
   attack: Attack,
-  { bytes, counts }: { readonly bytes: Uint8Array; readonly counts: number },
+  { bytes, counts, from }: { readonly bytes: Uint8Array; readonly counts: number; readonly from?: string },
 ): Promise<void> {
-  await overSocket(attack, apiPortOf(attack.target), (socket) =>
+  await overSocket(attack, { port: apiPortOf(attack.target), from }, (socket) =>
     pour(socket.resume(), bytes, { onWritten: () => attack.tally.count('requests', counts) }),
   )
 }
@@ -65,6 +65,14 @@ async function beginHead(attack: Attack, head: Uint8Array): Promise<void> {
   )
 }
 
+const PIPELINED = Buffer.from(request('/api/summary').repeat(2_000))
+
+function wrongBody(): Uint8Array {
+  const wrong = Array.from({ length: 13_000 }, (_, at) => `"${at.toString(36)}":1`).join(',')
+  const body = `{"Regex":"a","Records":{${wrong}}}`
+  return Buffer.from(`${bodyRequest('POST', '/api/dns', `Content-Length: ${body.length}`)}${body}`)
+}
+
 export const REQUEST_ATTACKS: readonly Scenario[] = [
   {
     name: 'websocket-messages',
@@ -95,10 +103,22 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     boundedBy: 'REQUESTS_TURN_MS',
     appliesToLegacy: true,
     aim: 'requests',
-    run(attack) {
-      const bytes = Buffer.from(request('/api/summary').repeat(2_000))
-      return together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 2_000 })))
-    },
+    run: (attack) =>
+      together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes: PIPELINED, counts: 2_000 }))),
+  },
+  {
+    name: 'many-pipelined',
+    who: 'stranger',
+    does: 'the same on 80 connections from ten addresses',
+    boundedBy: 'REQUESTS_TURN_MS, ALL_PIPELINED_AT_ONCE, LONG_READS',
+    appliesToLegacy: true,
+    aim: 'requests',
+    run: (attack) =>
+      together(80, (at) =>
+        overAndOver(attack, () =>
+          sendRequests(attack, { bytes: PIPELINED, counts: 2_000, from: oneOfTen(at) }),
+        ),
+      ),
   },
   {
     name: 'long-headers',
@@ -146,10 +166,22 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: true,
     aim: 'requests',
     run(attack) {
-      const wrong = Array.from({ length: 13_000 }, (_, at) => `"${at.toString(36)}":1`).join(',')
-      const body = `{"Regex":"a","Records":{${wrong}}}`
-      const bytes = Buffer.from(`${bodyRequest('POST', '/api/dns', `Content-Length: ${body.length}`)}${body}`)
+      const bytes = wrongBody()
       return together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1 })))
+    },
+  },
+  {
+    name: 'many-wrong-bodies',
+    who: 'stranger',
+    does: 'the same on 80 connections from ten addresses',
+    boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS, LONG_READS, MAX_UNREAD_BYTES',
+    appliesToLegacy: true,
+    aim: 'requests',
+    run(attack) {
+      const bytes = wrongBody()
+      return together(80, (at) =>
+        overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1, from: oneOfTen(at) })),
+      )
     },
   },
   {

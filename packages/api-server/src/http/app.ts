@@ -14,6 +14,7 @@ import type { ReaderSeats } from '../events/reader-seats.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
+import { BODIES_TURN_MS, LONG_BODY_BYTES } from '../limits.ts'
 import { checkAnnouncedSize, type JsonBody, parseJsonBody, readBody } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
@@ -36,6 +37,8 @@ export interface AppComponents {
   readonly largeSeats: ReaderSeats
   /** The time of bodies in one turn of the event loop; shared by all listeners. */
   readonly bodyTurns: LoopTurns
+  /** The time of this thread that goes to long bodies; shared by all listeners. */
+  readonly bodyTime: TimeShare
   /** The time of this thread that goes to large answers; shared by all listeners. */
   readonly largeTime: TimeShare
   readonly clock: Clock
@@ -137,22 +140,18 @@ interface Served {
 }
 
 async function serveRoute(
-  { handlers, hub, seats, largeSeats, largeTime, bodyTurns, clock }: AppComponents,
+  { handlers, hub, seats, largeSeats, largeTime, bodyTurns, bodyTime, clock }: AppComponents,
   { id, route, stillAllowed }: Served,
   req: Request,
   res: Response,
 ): Promise<void> {
   res.locals['route'] = id
-  const { input, body }: ParsedRequest =
+  const parsed =
     route.body === undefined
       ? { input: parseInput(route, req, undefined) }
-      : await readBody(req, res).then((bytes) =>
-          // those that come to their end together: one of 128 KiB takes several milliseconds
-          bodyTurns.run(async (): Promise<ParsedRequest> => {
-            const body = parseJsonBody(bytes)
-            return { body, input: parseInput(route, req, body) }
-          }),
-        )
+      : await parseWithBody(await readBody(req, res), { req, res, route }, { bodyTurns, bodyTime, clock })
+  if (parsed === undefined) return
+  const { input, body }: ParsedRequest = parsed
   if (route.answer.kind === 'events') {
     return serveEvents({ hub, seats, stillAllowed }, req, res, input as EventsInput)
   }
@@ -167,6 +166,33 @@ interface ParsedRequest {
   readonly input: object
   readonly body?: JsonBody
 }
+
+/**
+ * Parses a body when it is its turn; those that come to their end together share it. Long ones have a part of the time: one of
+ * 128 KiB takes several milliseconds, and leaves as much to be collected. Undefined: who sent it is gone.
+ */
+async function parseWithBody(
+  bytes: Buffer,
+  { req, res, route }: { readonly req: Request; readonly res: Response; readonly route: RouteDefinition },
+  { bodyTurns, bodyTime, clock }: Pick<AppComponents, 'bodyTurns' | 'bodyTime' | 'clock'>,
+): Promise<ParsedRequest | undefined> {
+  const parse = (): ParsedRequest | undefined => {
+    if (res.destroyed) return undefined
+    const body = parseJsonBody(bytes)
+    return { body, input: parseInput(route, req, body) }
+  }
+  if (bytes.length < LONG_BODY_BYTES) return await bodyTurns.run(async () => parse())
+  const turn = bodyTime.turn(BODIES_TURN_MS, NEVER)
+  if (turn !== undefined) await turn
+  const beganMs = clock.monotonic()
+  try {
+    return parse()
+  } finally {
+    bodyTime.use(clock.monotonic() - beganMs)
+  }
+}
+
+const NEVER = new AbortController().signal
 
 function isPrepared(answer: unknown): answer is PreparedAnswer {
   return typeof answer === 'object' && answer !== null && 'prepared' in answer

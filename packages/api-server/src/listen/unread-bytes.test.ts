@@ -11,7 +11,11 @@ async function listen() {
   const server = createHttpServer(
     (req, res) => {
       let bytes = 0
-      req.on('data', (part: Uint8Array) => (bytes += part.length)).on('end', () => res.end(`had ${bytes}`))
+      req
+        .on('data', (part: Uint8Array) => (bytes += part.length))
+        .on('end', () => {
+          if (req.url !== '/later') res.end(`had ${bytes}`)
+        })
     },
     { clock: systemClock, random: systemRandom },
   )
@@ -46,6 +50,15 @@ test('connections whose heads never end hold no more than a bound together, and 
   short.socket.write('of it')
   await eventually(() => expect(short.got).toContain('had 10'))
   expect(short.isOver).toBe(false)
+})
+
+test('requests that were read in whole and wait for their answer hold no more than that either', async () => {
+  const port = await listen()
+  const put = `PUT /later HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${HEAD_BYTES}\r\n\r\n`
+  const waiting = Array.from({ length: 60 }, () => open(port, put + 'b'.repeat(HEAD_BYTES)))
+  const isOpen = () => waiting.filter(({ isOver }) => !isOver)
+  await eventually(() => expect(isOpen().length * HEAD_BYTES).toBeLessThanOrEqual(MAX_UNREAD_BYTES))
+  expect(isOpen().length).toBeGreaterThan(1)
 })
 
 test('a connection that goes on sending whole requests is not ended', async () => {

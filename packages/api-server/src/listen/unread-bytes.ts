@@ -41,10 +41,8 @@ export class UnreadBytes {
     this.#fresh.push(socket)
   }
 
-  /** Counts a connection no more when a request on it was read in whole, and anew when that is answered. */
-  begins(req: IncomingMessage, res: ServerResponse): void {
-    const { socket } = req
-    req.once('end', () => this.#before.delete(socket))
+  /** Counts a connection anew when a request on it was answered: one that was read in whole waits for its turn. */
+  begins({ socket }: IncomingMessage, res: ServerResponse): void {
     res.once('close', () => {
       if (!socket.destroyed) this.#await(socket)
     })
