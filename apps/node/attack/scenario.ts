@@ -53,8 +53,8 @@ export interface Scenario {
   readonly victimArgs?: readonly string[]
   /**
    * True for what is not made in a siege: it fills the ledger that all share, leaves conflicts there that only end with
-   * the attacker's heartbeats, needs a node that no network on one machine has, as one with a VPN, or is judged by a time
-   * that a node which is besieged by others does not keep.
+   * the attacker's heartbeats, needs a node that no network on one machine has, as one with a VPN, is judged by a time
+   * that a node which is besieged by others does not keep, or makes with more connections what another attack makes.
    */
   readonly isApart?: boolean
   /** True where the victim has a VPN, and the attack is made in a network namespace of its own (`namespace.ts`). */

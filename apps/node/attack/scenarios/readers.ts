@@ -41,6 +41,7 @@ export const READER_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, the later half of a full share makes way; LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
     appliesToLegacy: false,
+    isApart: true,
     aim: 'answers held',
     run: (attack) =>
       together(2_400, (at) =>

@@ -112,6 +112,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     does: 'the same on 80 connections from ten addresses',
     boundedBy: 'REQUESTS_TURN_MS, ALL_PIPELINED_AT_ONCE, LONG_READS',
     appliesToLegacy: true,
+    isApart: true,
     aim: 'requests',
     run: (attack) =>
       together(80, (at) =>
@@ -176,6 +177,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     does: 'the same on 80 connections from ten addresses',
     boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS, LONG_READS, MAX_UNREAD_BYTES',
     appliesToLegacy: true,
+    isApart: true,
     aim: 'requests',
     run(attack) {
       const bytes = wrongBody()
