@@ -108,7 +108,7 @@ const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, st
   off: 'it is switched off here (--no-udp)',
   unsupported: 'the machine does not offer it',
   searching: 'its addresses are being tried',
-  blocked: 'no probe arrived in either direction; a firewall may block UDP',
+  blocked: 'no probe of it arrived here, and ours are not answered; a firewall may block UDP',
   'one-way': 'its probes arrive here, ours are not answered; a firewall blocks UDP in one direction',
   'both-vary': 'both NATs choose a port for each peer, so that neither can be told beforehand',
   'one-varies':

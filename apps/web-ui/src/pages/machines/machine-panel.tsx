@@ -136,7 +136,7 @@ const NO_UDP: Record<NonNullable<Udp['Reason']>, string> = {
   off: 'UDP is switched off on this node (--no-udp).',
   unsupported: 'the machine offers no UDP.',
   searching: 'a way over UDP is being looked for.',
-  blocked: 'no UDP probe arrived in either direction; a firewall may block it.',
+  blocked: 'no UDP probe of it arrived here, and ours are not answered; a firewall may block it.',
   'one-way': 'UDP arrives here from it, but not there from here; a firewall blocks one direction.',
   'both-vary': 'both NATs choose another UDP port for each peer, so that neither can be told beforehand.',
   'one-varies':
