@@ -36,8 +36,11 @@ const COLLECT_EACH_BYTES = 4 * 2 ** 20
 
 /** How long no peer has connected before the heap is collected, in ms. */
 const CALM_MS = 10_000
-/** The largest heap that is collected, in bytes: a larger one takes longer than a node that carries packets may pause. */
-const MAX_COLLECTED_BYTES = 64 * 2 ** 20
+/**
+ * The largest heap that is collected, in bytes: a larger one takes longer than a node may pause. One of nearly 64 MB, of a node with
+ * 2,400 readers, took 220 ms at 2.4 GHz (`npm run attack -- many-readers`).
+ */
+const MAX_COLLECTED_BYTES = 40 * 2 ** 20
 
 /** Writes the cache of compiled code and shrinks the heap; to be called once, when the node stands. */
 export function trimAfterStart(): void {
