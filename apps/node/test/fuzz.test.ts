@@ -23,6 +23,8 @@ const NOT_LISTED: Readonly<Record<string, string>> = {
   decodePem: 'called by tryParsePublicKey',
   decodeStats: "reads the engine's own numbers",
   parseInput: 'called for each request by http',
+  parseIpv4Routes: "reads the kernel's own list",
+  parseIpv6Routes: "reads the kernel's own list",
   parseJsonBody: 'called for each request by http',
   parseKept: 'called by readStatement',
   parseTokenLine: 'called by parseTokenList',

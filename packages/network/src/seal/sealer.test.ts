@@ -44,7 +44,8 @@ describe.each([
     expect([-720_000, -360_000, 0, 360_000, 720_000].map(opensAt)).toEqual([false, true, true, true, false])
   })
 
-  test('leaves nothing of a long text but what it opened to', () => {
+  // the portable cipher makes blocks of its own, which wait to be collected
+  test.runIf(cipher === nativeSealCipher)('leaves nothing of a long text but what it opened to', () => {
     const plaintext = new Uint8Array(8 * 2 ** 20)
     const sealed = ascii(sealer.seal(plaintext, window, nonce))
     const before = process.memoryUsage().arrayBuffers
