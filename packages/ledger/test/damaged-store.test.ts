@@ -1,5 +1,6 @@
 /** Files of a ledger with flipped bytes, cut short, or gone: noticed, set aside, and replaced by the copy. */
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,6 +18,7 @@ import { type Clock, MeshError, silentLogger, systemClock } from '@mesh/core'
 import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger, type Ledger } from '../src/index.ts'
+import { isLogBroken } from '../src/node/log-check.ts'
 import { createNodeSigner, type DiskStore, openDiskStore, setAsideDamaged, StoreCopies } from '../src/node.ts'
 
 let folder = ''
@@ -99,6 +101,70 @@ describe('a file that is not what was written', () => {
     for (let length = 0; length < sound.length; length += 3001) {
       expect(await read(sound.subarray(0, length)), `${length} bytes`).toBe('ledger.store_damaged')
     }
+  })
+})
+
+describe('the log of a file that was not closed', () => {
+  /** Leaves file and log in another folder as they would be after a kill, and gives the file's path. */
+  async function killed(count: number): Promise<string> {
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger({}, { signer, store })
+    for (let n = 0; n < count; n += 10) await writeSome(ledger, 10, `${n} `)
+    const place = mkdtempSync(join(folder, 'killed-'))
+    for (const suffix of ['', '-wal']) copyFileSync(file() + suffix, join(place, `ledger.db${suffix}`))
+    await ledger.stop()
+    return join(place, 'ledger.db')
+  }
+
+  /** Flips a byte of a killed file's log, opens it, and gives how many entries are left, and how it was set aside. */
+  async function flipped(path: string, place: number) {
+    const log = readFileSync(`${path}-wal`)
+    const at = Math.floor(log.length * place)
+    log[at] = (log[at] ?? 0) ^ 1
+    writeFileSync(`${path}-wal`, log)
+    const openAgain = () => createLedger({}, { signer, store: openDiskStore({ path }) })
+    const error = thrownBy(openAgain)
+    expect(error).toMatchObject({ code: 'ledger.store_damaged' })
+    const done = setAsideDamaged(path, error, systemClock)
+    expect(done?.reason).toContain('its log is not what was written')
+    expect(readFileSync(done?.isContinued ? done.movedTo : `${done?.movedTo}-wal`).equals(log)).toBe(true)
+    const ledger = openAgain()
+    const left = keysOf(ledger).length
+    await ledger.stop()
+    return { left, done }
+  }
+
+  test('is what was written, also where it was used before and begins anew', async () => {
+    for (const count of [0, 10, 100, 1_500]) {
+      const path = await killed(count)
+      expect(isLogBroken(path)).toBe(false)
+      const ledger = createLedger({}, { signer, store: openDiskStore({ path }) })
+      expect(keysOf(ledger).length).toBeGreaterThanOrEqual(count)
+      await ledger.stop()
+    }
+  })
+
+  test('is noticed wherever a byte of it was flipped, and the file goes on with what it holds', async () => {
+    const lefts: number[] = []
+    for (const place of [0.00001, 0.2, 0.5, 0.8, 0.9999]) {
+      const path = await killed(100)
+      const { left, done } = await flipped(path, place)
+      expect(done).toMatchObject({ copiedAt: undefined, isContinued: true })
+      lefts.push(left)
+      rmSync(file())
+    }
+    expect(lefts[0]).toBe(0)
+    expect(lefts).toEqual(lefts.toSorted((a, b) => a - b))
+    expect(lefts.at(-1)).toBeLessThan(100)
+  })
+
+  test('gives way to a copy that is newer', async () => {
+    const path = await killed(100)
+    writeFileSync(`${path}.copy`, readFileSync(file()))
+    const { left, done } = await flipped(path, 0.5)
+    expect(done).toMatchObject({ isContinued: false })
+    expect(done?.copiedAt).toBeGreaterThan(0)
+    expect(left).toBe(100)
   })
 })
 

@@ -55,11 +55,9 @@ function watchFile(path: string): () => boolean {
   }
 }
 
-function restoredProblem({ movedTo, reason, copiedAt }: SetAside, since: number): HealthProblem {
-  const now =
-    copiedAt === undefined
-      ? 'There was no sound copy: the ledger began empty.'
-      : `The copy of ${new Date(copiedAt).toISOString()} is in its place.`
+function restoredProblem(damage: SetAside, since: number): HealthProblem {
+  const { movedTo, reason } = damage
+  const now = whatIsInPlace(damage)
   return {
     code: 'ledger.restored',
     severity: 'warning',
@@ -67,6 +65,12 @@ function restoredProblem({ movedTo, reason, copiedAt }: SetAside, since: number)
     hint: `${now} What is missing comes from the other members; what only this node had is in ${movedTo} (${reason}). Check the disk. This is said until the node starts again.`,
     since,
   }
+}
+
+function whatIsInPlace({ copiedAt, isContinued }: SetAside): string {
+  if (isContinued) return 'It goes on with what came before that.'
+  if (copiedAt === undefined) return 'There was no sound copy: the ledger began empty.'
+  return `The copy of ${new Date(copiedAt).toISOString()} is in its place.`
 }
 
 function copyProblem({ isDamaged, message, since }: CopyProblem, location: string): HealthProblem {

@@ -40,8 +40,11 @@ export interface OpenedLedger {
   readonly keeper: LedgerKeeper
 }
 
-/** How often a damaged file makes way: for its copy, and for an empty file when the copy is damaged, too. */
-const MAX_SET_ASIDE = 2
+/**
+ * How often a damaged file makes way: for itself without its log, for its copy, and for an empty file when the copy is
+ * damaged, too.
+ */
+const MAX_SET_ASIDE = 3
 
 /**
  * Opens the ledger over its file. A damaged file is set aside, and the last copy of it takes its place.
@@ -63,7 +66,10 @@ export function openLedger(init: OpenLedgerInit, components: LedgerParts): Opene
       const done = tries < MAX_SET_ASIDE ? setAsideDamaged(path, error, clock) : undefined
       if (done === undefined) throw error
       damage = { ...done, movedTo: damage?.movedTo ?? done.movedTo, reason: damage?.reason ?? done.reason }
-      log.error('the file of the ledger was damaged and is set aside', {
+      const message = done.isContinued
+        ? 'the log of the ledger was damaged: what it brought last is missing'
+        : 'the file of the ledger was damaged and is set aside'
+      log.error(message, {
         movedTo: done.movedTo,
         reason: done.reason,
         copiedAt: done.copiedAt && new Date(done.copiedAt).toISOString(),

@@ -5,6 +5,7 @@
  */
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   lstatSync,
   openSync,
@@ -18,8 +19,9 @@ import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
 import type { Store, StoreBatch, StoredLedger } from '../state/store.ts'
-import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
-import { ForeignFile, isInUse, toMeshError, translating } from './store-errors.ts'
+import { brokenLogOf, copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
+import { isLogBroken } from './log-check.ts'
+import { BrokenLog, ForeignFile, isInUse, toMeshError, translating } from './store-errors.ts'
 import { readStoredHead, storedEntries, storedPruned, text, toSigned } from './stored-rows.ts'
 
 /** Raised when tables change, with a step in `UPGRADES`; a file of a later version is refused. */
@@ -243,11 +245,12 @@ function isHeaderBroken(path: string): boolean {
   return !isFixed || formats.some((format) => format !== 1 && format !== 2)
 }
 
-function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskStoreInit): void {
+function prepareDatabase(database: DatabaseSync, { path, maxBytes, powerSafe }: DiskStoreInit): void {
   // Exclusive: a second process cannot open the file while this one lives, and no shared memory is needed.
   database.exec('PRAGMA locking_mode = EXCLUSIVE')
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('BEGIN EXCLUSIVE')
+  checkLog(path)
   makeTables(database)
   database.exec('COMMIT')
   database.exec(`PRAGMA synchronous = ${powerSafe === true ? 'FULL' : 'NORMAL'}`)
@@ -256,6 +259,20 @@ function prepareDatabase(database: DatabaseSync, { maxBytes, powerSafe }: DiskSt
   // The structure; the contents are checked against their fingerprint by whoever loads them.
   const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
   if (check !== 'ok') throw new ForeignFile(text(check), true)
+}
+
+/** Must be called while nobody else can write to the log, and before SQLite does. */
+function checkLog(path: string): void {
+  if (isLogBroken(path)) {
+    try {
+      copyFileSync(`${path}-wal`, brokenLogOf(path))
+    } catch {
+      // on a full disk nothing is kept of it, and it is told all the same
+    }
+    throw new BrokenLog()
+  }
+  // whoever found it was killed before it told
+  if (existsSync(brokenLogOf(path))) throw new BrokenLog()
 }
 
 /** Makes the tables in an empty file, and brings those of earlier versions to this one's. */

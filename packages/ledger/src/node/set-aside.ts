@@ -1,12 +1,15 @@
 /**
  * A damaged file of a ledger is moved aside, and the last copy of it takes its place; without a copy the ledger begins
- * empty, and its entries come back from the other members. Nothing is deleted but what was moved aside long before.
+ * empty, and its entries come back from the other members. Where the log alone is broken, the file goes on with what it
+ * holds, unless the copy is newer. Nothing is deleted but what was moved aside long before.
  */
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type Clock, MeshError } from '@mesh/core'
 import { MAX_FILES_SET_ASIDE } from '../limits.ts'
-import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
+import { brokenLogOf, copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
+import { readStoredHead } from './stored-rows.ts'
 
 /** The outcome for a damaged file that was moved away. */
 export interface SetAside {
@@ -16,6 +19,8 @@ export interface SetAside {
   readonly reason: string
   /** When the copy was made that took its place, in unix ms; undefined when there was none. */
   readonly copiedAt: number | undefined
+  /** True where the file is in use still, without what its log brought last. */
+  readonly isContinued: boolean
 }
 
 /**
@@ -28,19 +33,43 @@ export function setAsideDamaged(path: string, error: unknown, clock: Clock): Set
   if (!isBroken(path, error)) return undefined
   const aside = `${path}.damaged-${new Date(clock.now()).toISOString().replaceAll(':', '-')}`
   const movedTo = freeName(aside)
+  const reason = (error as MeshError).message
+  const copy = copyPathOf(path)
+  const isLogAlone = (error as MeshError).details['isLogAlone'] === true
+  const brokenLog = brokenLogOf(path)
+  if (isLogAlone && existsSync(brokenLog)) renameSync(brokenLog, `${movedTo}-wal`)
+  if (isLogAlone && blockOf(copy) <= blockOf(path)) {
+    forgetOldest(path)
+    return { movedTo: `${movedTo}-wal`, reason, copiedAt: undefined, isContinued: true }
+  }
   renameSync(path, movedTo)
   for (const suffix of LOG_SUFFIXES) {
     if (existsSync(path + suffix)) renameSync(path + suffix, movedTo + suffix)
   }
   forgetOldest(path)
-  const copy = copyPathOf(path)
-  const reason = (error as MeshError).message
-  if (!existsSync(copy)) return { movedTo, reason, copiedAt: undefined }
+  if (!existsSync(copy)) return { movedTo, reason, copiedAt: undefined, isContinued: false }
   const copiedAt = statSync(copy).mtimeMs
   // it is moved, so that a broken copy is not taken a second time
   renameSync(copy, path)
   chmodSync(path, 0o600)
-  return { movedTo, reason, copiedAt }
+  return { movedTo, reason, copiedAt, isContinued: false }
+}
+
+/** The block with which a file ends; -1 where it cannot be read. */
+function blockOf(path: string): number {
+  try {
+    if (!existsSync(path)) return -1
+    const database = new DatabaseSync(path, { timeout: 0 })
+    try {
+      // no log files stay beside it
+      database.exec('PRAGMA locking_mode = EXCLUSIVE')
+      return readStoredHead(database)?.head.index ?? -1
+    } finally {
+      database.close()
+    }
+  } catch {
+    return -1
+  }
 }
 
 function isBroken(path: string, error: unknown): boolean {
@@ -52,18 +81,22 @@ function isBroken(path: string, error: unknown): boolean {
 function freeName(wanted: string): string {
   for (let n = 0; ; n++) {
     const name = n === 0 ? wanted : `${wanted}-${n}`
-    if (!existsSync(name)) return name
+    if (!['', ...LOG_SUFFIXES].some((suffix) => existsSync(name + suffix))) return name
   }
+}
+
+function withoutSuffix(name: string): string {
+  const suffix = LOG_SUFFIXES.find((each) => name.endsWith(each)) ?? ''
+  return name.slice(0, name.length - suffix.length)
 }
 
 /** Names begin with the time, so that they sort by age. */
 function forgetOldest(path: string): void {
   const folder = dirname(path)
   const prefix = `${basename(path)}.damaged-`
-  const files = readdirSync(folder)
-    .filter((name) => name.startsWith(prefix) && !LOG_SUFFIXES.some((suffix) => name.endsWith(suffix)))
-    .toSorted()
-  for (const name of files.slice(0, -MAX_FILES_SET_ASIDE)) {
+  const files = readdirSync(folder).filter((name) => name.startsWith(prefix))
+  const names = new Set(files.map(withoutSuffix))
+  for (const name of [...names].toSorted().slice(0, -MAX_FILES_SET_ASIDE)) {
     for (const suffix of ['', ...LOG_SUFFIXES])
       rmSync(join(folder, name + suffix), { force: true, recursive: true })
   }

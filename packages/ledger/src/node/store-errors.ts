@@ -13,6 +13,13 @@ export class ForeignFile extends Error {
   }
 }
 
+/** A file that is sound, and was left behind by a log that is not: what the log brought last is gone. */
+export class BrokenLog extends ForeignFile {
+  constructor() {
+    super('its log is not what was written, and what came last is missing', true)
+  }
+}
+
 // SQLite's result codes, the low byte of `errcode`.
 const ERROR = 1
 const BUSY = 5
@@ -47,7 +54,11 @@ export function toMeshError(path: string, cause: unknown): MeshError<StoreErrorC
   if (isBroken || cause instanceof ForeignFile) {
     return new MeshError('ledger.store_damaged', `${path} is damaged: ${(cause as Error).message}`, {
       hint: `Move ${path} away and start again: the other members have the entries.`,
-      details: { ...details, isBroken: isBroken || (cause as ForeignFile).isBroken },
+      details: {
+        ...details,
+        isBroken: isBroken || (cause as ForeignFile).isBroken,
+        isLogAlone: cause instanceof BrokenLog,
+      },
       cause,
     })
   }
