@@ -133,10 +133,7 @@ async function longMessage(at: number): Promise<Uint8Array> {
 }
 
 /** Says of itself what is given to whoever asks by identify. */
-export async function answerIdentify(
-  peer: Libp2p,
-  answer: () => Promise<readonly Uint8Array[]>,
-): Promise<void> {
+async function answerIdentify(peer: Libp2p, answer: () => Promise<readonly Uint8Array[]>): Promise<void> {
   await peer.unhandle(IDENTIFY)
   await peer.handle(IDENTIFY, async (stream) => {
     for (const bytes of await answer()) stream.send(framed(bytes))
@@ -145,13 +142,28 @@ export async function answerIdentify(
 }
 
 /** A whole answer to identify of a peer that says that it is at these addresses. */
-export async function identityOf(key: PrivateKey, home: Multiaddr[]): Promise<Uint8Array> {
+async function identityOf(key: PrivateKey, home: Multiaddr[]): Promise<Uint8Array> {
   return Buffer.concat([
     field(1, publicKeyToProtobuf(key.publicKey)),
     ...home.map((address) => field(2, address.bytes)),
     field(3, Buffer.from(PEERS)),
     field(8, await recordOf(key, home)),
   ])
+}
+
+/** Comes under a fresh key that says that it is at these addresses, and leaves. */
+export async function comeAndLeave(attack: Attack, home: Multiaddr[]): Promise<void> {
+  const { config, signal, target, tally } = attack
+  const seed = randomBytes(32)
+  const key = await generateKeyPairFromSeed('Ed25519', seed)
+  const peer = await attack.peer({ seed })
+  const identity = await identityOf(key, home)
+  await answerIdentify(peer, async () => [identity])
+  const connection = await dialTarget(peer, target, signal)
+  await proveMembership({ connection, self: peer.peerId }, config, signal)
+  await pause(200, signal)
+  await peer.stop()
+  tally.count('members that left')
 }
 
 export const DISCOVERY_ATTACKS: readonly Scenario[] = [
@@ -203,22 +215,8 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
     aim: 'members that left',
     async run(attack) {
       const watched = await watch(attack)
-      const { config, signal, target, tally } = attack
       let at = 0
-      const liar = () =>
-        overAndOver(attack, async () => {
-          const seed = randomBytes(32)
-          const key = await generateKeyPairFromSeed('Ed25519', seed)
-          const peer = await attack.peer({ seed })
-          const home = strangers(watched, at++)
-          const identity = await identityOf(key, home)
-          await answerIdentify(peer, async () => [identity])
-          const connection = await dialTarget(peer, target, signal)
-          await proveMembership({ connection, self: peer.peerId }, config, signal)
-          await pause(200, signal)
-          await peer.stop()
-          tally.count('members that left')
-        })
+      const liar = () => overAndOver(attack, () => comeAndLeave(attack, strangers(watched, at++)))
       await Promise.all([together(8, liar), tellOfNewcomer(attack, watched)])
     },
     reached: judge,

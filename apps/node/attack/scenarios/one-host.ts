@@ -1,13 +1,11 @@
 /** An attack on a third party: members have a node dial one host for peers that there are not. */
-import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
-import { connectMember, proveMembership } from '../membership.ts'
+import { framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
-import { answerIdentify, field, freshKey, identityOf, PEERS, recordOf } from './discovery.ts'
+import { comeAndLeave, field, freshKey, PEERS, recordOf } from './discovery.ts'
 
 const HOST = '127.77.0.1'
 const [PORTS, TELLERS, RECORDS, HOMES] = [16, 4, 16, 4]
@@ -60,22 +58,10 @@ async function tell(attack: Attack, ports: readonly number[], from: string): Pro
   })
 }
 
-/** Comes under fresh keys that say that they are at the third host, and leaves: members that went are looked for. */
+/** Members that went are looked for where they said that they are: at the third host. */
 async function come(attack: Attack, ports: readonly number[]): Promise<void> {
-  const { config, signal, target, tally } = attack
   let at = 0
-  await overAndOver(attack, async () => {
-    const seed = randomBytes(32)
-    const key = await generateKeyPairFromSeed('Ed25519', seed)
-    const peer = await attack.peer({ seed })
-    const identity = await identityOf(key, homeAt(ports, at++))
-    await answerIdentify(peer, async () => [identity])
-    const connection = await dialTarget(peer, target, signal)
-    await proveMembership({ connection, self: peer.peerId }, config, signal)
-    await pause(200, signal)
-    await peer.stop()
-    tally.count('members that left')
-  })
+  await overAndOver(attack, () => comeAndLeave(attack, homeAt(ports, at++)))
 }
 
 export const ONE_HOST_ATTACKS: readonly Scenario[] = [

@@ -35,10 +35,17 @@ interface PeerDial {
   readonly isAskedFor: boolean
 }
 
-export function createDials(
-  init: { readonly host: MeshHost; readonly rules: AddressRules },
-  components: { readonly clock: Clock; readonly checks: Pick<ConnectionChecks, 'whileSure'> },
-): Dials {
+interface DialsInit {
+  readonly host: MeshHost
+  readonly rules: AddressRules
+}
+
+interface DialsComponents {
+  readonly clock: Clock
+  readonly checks: Pick<ConnectionChecks, 'whileSure'>
+}
+
+export function createDials(init: DialsInit, components: DialsComponents): Dials {
   return new TransportDials(init, components)
 }
 
@@ -58,15 +65,12 @@ class TransportDials implements Dials {
   readonly #hosts: HostDials
   #isStopped = false
 
-  constructor(
-    { host, rules }: Parameters<typeof createDials>[0],
-    components: Parameters<typeof createDials>[1],
-  ) {
+  constructor({ host, rules }: DialsInit, { clock, checks }: DialsComponents) {
     this.#host = host
     this.#rules = rules
-    this.#clock = components.clock
-    this.#checks = components.checks
-    this.#hosts = new HostDials(components.clock)
+    this.#clock = clock
+    this.#checks = checks
+    this.#hosts = new HostDials(clock)
   }
 
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
