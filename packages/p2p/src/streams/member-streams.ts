@@ -220,7 +220,7 @@ class MemberStreamsService implements MemberStreams {
       }
       try {
         // streams of legacy members wait for nothing, and carry one packet each
-        if (rules.from === 'heard') return await task(signal)
+        if (rules.from === 'heard' && rules.lazy !== false) return await task(signal)
         return await checks.whileSure([connection], { signal, task })
       } catch (error) {
         signal.throwIfAborted()
