@@ -116,6 +116,8 @@ export interface MergeResult {
     readonly key: string
     readonly code: RejectionCode
   }[]
+  /** Tombstones of rejected entries that have been ended, for whoever sent those; this ledger does not store them. */
+  readonly retracted?: readonly KeyedEntry[]
 }
 
 /** The counts of one call of `reap`. */

@@ -141,7 +141,7 @@ export const ANNOUNCE_PAUSE_MS = 1_000
 export const ANNOUNCES_PER_SECOND = 20
 /** The same at once, after a rest: what a node holds, and others ended while it was away. */
 export const ANNOUNCE_BURST = 512
-/** Answers to stale entries that this node signs in a second, and at once after a rest. */
+/** Answers to stale entries that this node signs in a second. */
 export const RETRACTIONS_PER_SECOND = 20
 /** The same at once, after a rest. */
 export const RETRACTION_BURST = 256
@@ -152,7 +152,7 @@ export const RETRACTION_BURST = 256
 export const YIELD_MEMORY_MS = 3_600_000
 /** Claimants to whom this node gives something up in that time: they cost nothing. */
 export const MAX_YIELDS = 32
-/** Least time between two tombstones that answer one stale entry, in ms. */
+/** Least time between two times that all members are told that one entry has ended, in ms; whoever sends it is told each time. */
 export const RETRACTION_PAUSE_MS = 60_000
 /** Stale entries that one merge checks and answers: what others replay must not keep this node busy. */
 export const MAX_RETRACTIONS_AT_ONCE = 64

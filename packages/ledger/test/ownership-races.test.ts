@@ -190,6 +190,27 @@ test('a member that was away longer than tombstones live is told by the leader w
   expect(away.ledger.snapshot().getLive('notes', 'open')).toBeUndefined()
 })
 
+test('a forged old entry costs the answer to the real one nothing, and each that sends it is answered', async () => {
+  const { clock, a, b } = await createPair({ tombstoneTtlMs: 1000 })
+  a.ledger.put(...KEY, claimBy(a.ledger.self))
+  await clock.advance(25)
+  const entry = a.ledger.snapshot().get(...KEY)
+  if (entry === undefined) throw new Error('nothing was stored')
+  a.ledger.delete(...KEY)
+  await clock.advance(60_000)
+  expect(a.ledger.reap().collected).toBe(1)
+  const old = { bucket: KEY[0], key: KEY[1], entry }
+  const forged = { ...old, entry: { ...entry, value: '"forged"' } }
+  for (let n = 0; n < 1_000; n++) {
+    const other = { ...forged, entry: { ...forged.entry, version: entry.version - BigInt(n) } }
+    expect(a.ledger.merge([other], b.ledger.self).retracted).toBeUndefined()
+  }
+  const tombstone = { key: KEY[1], entry: { deleted: true, version: entry.version + 1n } }
+  expect(a.ledger.merge([old], b.ledger.self).retracted).toMatchObject([tombstone])
+  expect(a.ledger.merge([old], b.ledger.self).retracted).toMatchObject([tombstone])
+  expect(a.told('retracted')).toHaveLength(1)
+})
+
 test('claims that are dated a nanosecond earlier take no more than one moment of a node', async () => {
   const { clock, a, b } = await createPair()
   let lost = 0

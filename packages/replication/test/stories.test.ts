@@ -70,6 +70,35 @@ describe('two members', () => {
     await Promise.all([anna, bert].map((node) => node.kill()))
   })
 
+  it.each([true, false])(
+    'do not keep an old entry that was replayed to the younger one after its tombstone was collected (on the topic: %s)',
+    async (hears) => {
+      const { clock, start } = createStage(1, { hears: () => hears })
+      const anna = await start(0, {
+        ledger: { tombstoneTtlMs: MINUTE },
+        replicator: { scrubIntervalMs: MINUTE },
+      })
+      await clock.advance(10 * SECOND)
+      const position = ['machines', '10.1.0.1'] as const
+      anna.ledger.put(...position, machine(anna))
+      await clock.advance(SECOND)
+      const entry = anna.ledger.snapshot().get(...position)
+      anna.ledger.delete(...position)
+      await clock.advance(20 * MINUTE)
+      expect(anna.ledger.snapshot().get(...position)).toBeUndefined()
+      for (const number of [1, 2]) {
+        const newcomer = await start(number)
+        if (entry === undefined) throw new Error('the machine was not stored')
+        newcomer.ledger.merge([{ bucket: position[0], key: position[1], entry }], anna.id)
+        expect(newcomer.ledger.snapshot().getLive(...position)).toBeDefined()
+        await clock.advance(70 * SECOND)
+        expect(newcomer.ledger.snapshot().getLive(...position)).toBeUndefined()
+        await newcomer.kill()
+      }
+      await anna.kill()
+    },
+  )
+
   it('leave nothing waiting when they stop', async () => {
     const { clock, start } = createStage()
     const nodes = [await start(0), await start(1)]

@@ -81,9 +81,10 @@ class JudgingMerger implements EntryMerger {
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) this.#tellLosses(list)
     for (const refusal of refusals) this.#react(refusal)
-    const retracted = retract(refusals, now())
-    if (retracted.length > 0) events.emit({ type: 'retracted', entries: retracted })
-    return { accepted, unchanged, rejected: refusals.map(toRejection) }
+    const { answers, news } = retract(refusals, now())
+    if (news.length > 0) events.emit({ type: 'retracted', entries: news })
+    const result = { accepted, unchanged, rejected: refusals.map(toRejection) }
+    return answers.length === 0 ? result : { ...result, retracted: answers }
   }
 
   /** This node's lease had ended, and a key of its is another's now. */

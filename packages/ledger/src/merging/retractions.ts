@@ -30,43 +30,55 @@ export interface RetractionsInit {
   readonly sign: (unsigned: KeyedEntry) => KeyedEntry
 }
 
-/** Tombstones to send for what was refused. */
-export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => KeyedEntry[]
+export interface Retractions {
+  /** Tombstones for whoever sent what was refused. */
+  readonly answers: readonly KeyedEntry[]
+  /** Those of them that all members are to be told. */
+  readonly news: readonly KeyedEntry[]
+}
+
+export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => Retractions
 
 export function createRetractions(init: RetractionsInit): Retract {
-  const answered = new BoundedMap<string, number>(MAX_REMEMBERED_RETRACTIONS)
-
+  const told = new BoundedMap<string, { readonly tombstone: KeyedEntry; readonly until: number }>(
+    MAX_REMEMBERED_RETRACTIONS,
+  )
+  // Whoever replays more than can be remembered finds that all together have a bound, too.
   const all = createTokenBucket({ perSecond: RETRACTIONS_PER_SECOND, burst: RETRACTION_BURST }, init.clock)
 
-  const isDue = (keyed: KeyedEntry): boolean => {
-    const nowMs = init.clock.monotonic()
-    const id = `${keyed.entry.version} ${positionId(keyed)}`
-    const last = answered.get(id)
-    if (last !== undefined && nowMs - last < RETRACTION_PAUSE_MS) return false
-    // Whoever replays more than can be remembered finds that all together have a bound, too.
-    if (!all.take()) return false
-    answered.set(id, nowMs)
-    return true
+  const tombstoneFor = ({ bucket, key, entry }: KeyedEntry, nowMs: number): KeyedEntry => {
+    const ended: Entry = {
+      value: '',
+      owner: init.self,
+      version: entry.version + 1n,
+      updatedAt: Math.floor(nowMs / 1000),
+      deleted: true,
+      sig: null,
+    }
+    return init.sign({ bucket, key, entry: ended })
   }
   return (stale, nowMs) => {
-    const tombstones: KeyedEntry[] = []
+    const answers: KeyedEntry[] = []
+    const news: KeyedEntry[] = []
+    const now = init.clock.monotonic()
     let checked = 0
     for (const each of stale) {
-      if (!isEnded(each, init) || !isDue(each.keyed)) continue
-      if (++checked > MAX_RETRACTIONS_AT_ONCE) break
-      if (!init.verify(each.keyed)) continue
-      const { bucket, key, entry } = each.keyed
-      const ended: Entry = {
-        value: '',
-        owner: init.self,
-        version: entry.version + 1n,
-        updatedAt: Math.floor(nowMs / 1000),
-        deleted: true,
-        sig: null,
+      if (!isEnded(each, init)) continue
+      const id = `${each.keyed.entry.version} ${positionId(each.keyed)}`
+      const last = told.get(id)
+      if (last !== undefined && now < last.until) {
+        answers.push(last.tombstone)
+        continue
       }
-      tombstones.push(init.sign({ bucket, key, entry: ended }))
+      if (++checked > MAX_RETRACTIONS_AT_ONCE) break
+      // Proven first: a forgery must neither use up what honest entries need, nor count as answered.
+      if (!init.verify(each.keyed) || !all.take()) continue
+      const tombstone = tombstoneFor(each.keyed, nowMs)
+      told.set(id, { tombstone, until: now + RETRACTION_PAUSE_MS })
+      answers.push(tombstone)
+      news.push(tombstone)
     }
-    return tombstones
+    return { answers, news }
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone or a claim made where that owner
- * was out of sight, or this node's own claim. The owner alone can settle it, by announcing above the tombstone or by letting
- * go, and may be no neighbour of ours: so it is told over the topic, after a while, if nothing has changed by then.
+ * was out of sight, or this node's own claim; and those that a peer knows to have ended. The owner alone can settle it, by
+ * announcing above the tombstone, by letting go, or by a new tombstone (so can the leader), and may be no neighbour of ours:
+ * so it is told over the topic, after a while, if nothing has changed by then.
  */
 import { type Clock, positionId, type Random } from '@mesh/core'
 import type { KeyedEntry, Ledger } from '@mesh/ledger'
@@ -46,7 +47,7 @@ export function createContested(components: ContestedComponents): Contested {
    * itself; for one that is gone others must speak.
    */
   const isOfInterest = ({ entry }: KeyedEntry, code: string): boolean => {
-    if (code === 'TOMB_NOT_OWNER') return true
+    if (code === 'TOMB_NOT_OWNER' || code === 'REPLAYED') return true
     const isClaim = code === 'NOT_OWNER' && entry.owner !== ''
     return (
       isClaim && (entry.owner === ledger.self || !ledger.snapshot().isOwnerLive(entry.owner, clock.now()))

@@ -9,6 +9,8 @@ export interface MergedBatch {
   /** The ledger's digest changed: more than heartbeats and tombstones of the unknown. */
   readonly news: boolean
   readonly refused: readonly (Refusal & { readonly code: RejectionCode })[]
+  /** Tombstones of what was refused because it has ended, for whoever sent it. */
+  readonly retracted: readonly KeyedEntry[]
 }
 
 export async function mergeBatch(
@@ -28,6 +30,7 @@ export async function mergeBatch(
   },
 ): Promise<MergedBatch> {
   const refused: (Refusal & { readonly code: RejectionCode })[] = []
+  const retracted: KeyedEntry[] = []
   let accepted = 0
   const before = ledger.snapshot().digest().digest
   for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
@@ -37,13 +40,14 @@ export async function mergeBatch(
     const result = ledger.merge(slice, author)
     accepted += result.accepted
     refused.push(...toRefusals(slice, result.rejected))
+    retracted.push(...(result.retracted ?? []))
     const workedMs = clock.monotonic() - startMs
     time.use(workedMs)
     // Whoever sends mostly what is refused gets a quarter of the time.
     if (refused.length > accepted && workedMs > 0) await delay(clock, 3 * workedMs, signal)
   }
   const news = accepted > 0 && ledger.snapshot().digest().digest !== before
-  return { accepted, news, refused }
+  return { accepted, news, refused, retracted }
 }
 
 function toRefusals(

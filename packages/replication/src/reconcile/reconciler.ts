@@ -281,7 +281,7 @@ class ChannelReconciler implements Reconciler {
         remote.brought(merged.accepted)
         tally.news ||= merged.news
         this.#rememberOurs(merged.refused, tally)
-        const answer = await this.#turns.runSteps(session.answering(merged.refused))
+        const answer = await this.#turns.runSteps(session.answering(merged.refused, merged.retracted))
         this.#bound(channel, session.pending)
         if (session.fault !== undefined) throw new ReconcileError(session.fault)
         if (answer !== undefined) await send(answer)

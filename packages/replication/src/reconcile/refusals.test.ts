@@ -2,12 +2,12 @@ import { expect, it } from 'vitest'
 import { REFUSAL_KEPT_MS, REFUSAL_RETRY_MS } from '../limits.ts'
 import { createRefusalMemory } from './refusals.ts'
 
-it('forgets a refusal for the future soon, and one for a bad signature late', () => {
+it.each(['FUTURE', 'REPLAYED'])('forgets a refusal for %s soon, and one for a bad signature late', (code) => {
   const memory = createRefusalMemory()
-  memory.add('early', 'FUTURE', 0)
+  memory.add('soon', code, 0)
   memory.add('forged', 'BAD_SIG', 0)
-  expect(memory.has('early', REFUSAL_RETRY_MS - 1)).toBe(true)
-  expect(memory.has('early', REFUSAL_RETRY_MS)).toBe(false)
+  expect(memory.has('soon', REFUSAL_RETRY_MS - 1)).toBe(true)
+  expect(memory.has('soon', REFUSAL_RETRY_MS)).toBe(false)
   expect(memory.has('forged', REFUSAL_RETRY_MS)).toBe(true)
   expect(memory.has('forged', REFUSAL_KEPT_MS)).toBe(false)
 })

@@ -64,6 +64,8 @@ function refusalKeptMs(code: string, livenessMs: number): number {
       return 0
     case 'FUTURE':
     case 'GATED':
+    // Whoever sent it may not have heard that it has ended.
+    case 'REPLAYED':
       return REFUSAL_RETRY_MS
     case 'NOT_OWNER':
     case 'TOMB_NOT_OWNER':

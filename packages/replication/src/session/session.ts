@@ -64,8 +64,12 @@ export interface Session {
    * The message that answers the last one; undefined when nothing is left to say, or after a fault. Yields after each
    * piece of work, so that other work can have its turn.
    * @param refused what the ledger refused of the entries received
+   * @param retracted tombstones of those of them that have ended; as many are sent as there is room for
    */
-  answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined>
+  answering(
+    refused: readonly Refusal[],
+    retracted?: readonly KeyedEntry[],
+  ): Generator<undefined, SyncMessage | undefined>
   /** The number of parts of messages that wait for an answer: ranges, wants, and items of lists. */
   readonly pending: number
   /** Neither side has more to say; the last answer, if any, is still to be sent. */
@@ -129,10 +133,17 @@ class ReconcileSession implements Session {
     return { entries: message.entries, refused: message.refused }
   }
 
-  *answering(refused: readonly Refusal[]): Generator<undefined, SyncMessage | undefined> {
+  *answering(
+    refused: readonly Refusal[],
+    retracted: readonly KeyedEntry[] = [],
+  ): Generator<undefined, SyncMessage | undefined> {
     if (this.fault !== undefined || this.done) return undefined
     const builder = createSyncMessageBuilder()
     for (const refusal of refused) builder.addRefusal(refusal)
+    for (const tombstone of retracted) {
+      if (builder.full || this.#budget?.take('sent', 1) !== true) break
+      builder.addEntry(tombstone)
+    }
     while (!builder.full && this.fault === undefined) {
       const task = this.#tasks.pop()
       if (task === undefined) break
