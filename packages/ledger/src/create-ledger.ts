@@ -41,7 +41,7 @@ import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
 import { ClaimAnswers } from './merging/claim-answers.ts'
 import { createEntryMerger, type EntryMerger, type MergeSource } from './merging/entry-merger.ts'
-import { findReapable, reapingLeader } from './rules/reap.ts'
+import { findReapable, reapingLeader, reapsAfter } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
 import { type Verify, verifySignature } from './entries/signer.ts'
@@ -198,26 +198,28 @@ class MeshLedger implements Ledger {
   }
 
   leader(): string | undefined {
-    return reapingLeader(this.#state.tree, {
-      nowMs: this.#clock.now(),
-      livenessMs: this.#livenessMs,
-      admits: this.#admits,
-    })
+    return reapingLeader(this.#state.tree, this.#election())
   }
 
-  reap(): ReapResult {
+  #election() {
+    return { nowMs: this.#clock.now(), livenessMs: this.#livenessMs, admits: this.#admits }
+  }
+
+  reap(draw = 1): ReapResult {
     this.#resolveConflicts()
     if (this.mode === 'off' || this.#stopping.signal.aborted) return NOTHING_REAPED
-    const nowMs = this.#clock.now()
+    const election = this.#election()
+    const overdueMs = reapsAfter(this.#state.tree, this.self, draw, election)
     const { collect, expired } = findReapable(this.#state.tree, {
-      nowMs,
+      nowMs: election.nowMs,
       livenessMs: this.#livenessMs,
+      overdueMs: overdueMs ?? 0,
       tombstoneTtlMs: this.#tombstoneTtlMs,
       policyOf: this.#policyOf,
     })
     const collected = this.#collect(collect.slice(0, MAX_COLLECTED_AT_ONCE))
     const hasMore = collected > 0 && collect.length > collected
-    if (this.leader() !== this.self) return { collected, hasMore, ended: 0 }
+    if (overdueMs === undefined) return { collected, hasMore, ended: 0 }
     const ended = expired.filter((position) => this.#queue.pending(position) === undefined)
     for (const position of ended) void this.#queue.submit({ position, value: undefined })
     return { collected, hasMore, ended: ended.length }

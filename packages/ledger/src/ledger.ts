@@ -126,7 +126,7 @@ export interface ReapResult {
   readonly collected: number
   /** There are more to be collected: to be called again when other work has had its turn. */
   readonly hasMore: boolean
-  /** Number of expired entries of others that get a tombstone from this node, as the leader. */
+  /** Number of expired entries of others that get a tombstone from this node. */
   readonly ended: number
 }
 
@@ -194,8 +194,10 @@ export interface Ledger {
   /**
    * Collects tombstones that have had their time; when this node is the leader, ends the entries whose owners are
    * gone. To be called every 10 minutes by every node.
+   * @param draw from 0 to 1, at random: below 1/n, where n nodes live, this node ends what no leader has ended for an
+   * hour; 1 by default, for never
    */
-  reap(): ReapResult
+  reap(draw?: number): ReapResult
   /**
    * Takes out what these owners wrote and what is neither admitted nor kept, as if it had never come: for what was taken
    * before this node heard that nobody may take it. What it stood over comes back from other members. One step of a walk

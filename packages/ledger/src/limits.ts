@@ -17,6 +17,9 @@ export const MAX_VERSION = 0xffff_ffff_ffff_ffffn
 
 // What we chose.
 
+/** How long after a lease has ended an entry is overdue, in ms: the leader should have ended it within 10 minutes. */
+export const OVERDUE_MS = 3_600_000
+
 /**
  * Versions, `UpdatedAt` and heartbeats further ahead than this, in ms, are refused for now: clocks differ, but not by
  * minutes.

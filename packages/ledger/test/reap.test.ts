@@ -1,7 +1,7 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { leaderOf } from '../src/index.ts'
-import { MAX_COLLECTED_AT_ONCE } from '../src/limits.ts'
+import { DEFAULT_LIVENESS_MS, MAX_COLLECTED_AT_ONCE, OVERDUE_MS } from '../src/limits.ts'
 import { createMember, createPair, exchange } from './members.ts'
 
 test('a living leader ends at once what its owner left behind, whoever would win among those that have died', async () => {
@@ -45,6 +45,32 @@ test('whom this node keeps out is no leader: nobody would take what it ends', as
   const strict = createMember(7, clock, { admits: (owner) => owner !== winner.ledger.self })
   exchange(a, b, strict)
   expect(strict.ledger.leader()).toBe(other.ledger.self)
+})
+
+test('what a leader does not end one of those that live ends, when it is overdue and the draw falls on that one', async () => {
+  const { clock, a, b } = await createPair()
+  const idle = a.ledger.leader() === a.ledger.self ? a : b
+  const other = idle === a ? b : a
+  const gone = createMember(3, clock)
+  await gone.beat()
+  gone.ledger.put('dns', 'left', '{}')
+  await clock.advance(20)
+  exchange(a, b, gone)
+  const later = async (ms: number) => {
+    await clock.advance(ms)
+    await a.beat()
+    await b.beat()
+    exchange(a, b)
+    return idle.ledger.leader() === idle.ledger.self
+  }
+  expect(await later(OVERDUE_MS)).toBe(true)
+  expect(other.ledger.reap(0).ended).toBe(0)
+  expect(await later(DEFAULT_LIVENESS_MS)).toBe(true)
+  expect([other.ledger.reap().ended, other.ledger.reap(0.5).ended]).toEqual([0, 0])
+  expect(other.ledger.reap(0.49).ended).toBe(2)
+  await clock.advance(20)
+  exchange(a, b)
+  for (const { ledger } of [a, b]) expect(ledger.snapshot().get('dns', 'left')?.deleted).toBe(true)
 })
 
 test('who wakes from a long sleep sees all others as gone, and ends nothing', async () => {

@@ -137,6 +137,11 @@ export const FRESH_USER_MS = 24 * 60 * 60_000
 export const LEGACY_MEMBER_MS = 10 * 60_000
 /** How often the elected node sends the whole ledger while a legacy member is about, in ms. */
 export const WHOLE_LEDGER_INTERVAL_MS = 10_000
+/**
+ * How often one of those that are not elected sends it all the same, in ms, on average: the elected one may be a member that
+ * sends nothing, or not all.
+ */
+export const WHOLE_LEDGER_SPARE_MS = 5 * 60_000
 /** Bytes a second that whole ledgers may take on average; after a large one the sender waits longer. */
 export const WHOLE_LEDGER_BYTES_PER_S = 512 * 1024
 /** How long another sender that would win the election keeps this node silent after it was heard, in ms. */

@@ -2,7 +2,7 @@
 import type { KeyedEntry } from '../entries/entry.ts'
 import { hasExpired } from './judge.ts'
 import { leaderOf } from './leader.ts'
-import { AVAILABLE_MS } from '../limits.ts'
+import { AVAILABLE_MS, OVERDUE_MS } from '../limits.ts'
 import { isLiveAt, nodesWithin } from './liveness.ts'
 import { type BucketPolicy, holderOf } from './policy.ts'
 import type { Position } from '../state/snapshot.ts'
@@ -12,6 +12,8 @@ import type { Tree } from '../state/tree-node.ts'
 export interface ReapInit {
   readonly nowMs: number
   readonly livenessMs: number
+  /** What has expired for less than this, in ms, is not told. */
+  readonly overdueMs: number
   readonly tombstoneTtlMs: number
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
 }
@@ -19,7 +21,7 @@ export interface ReapInit {
 export interface Reapable {
   /** Tombstones that every node collects. */
   readonly collect: readonly KeyedEntry[]
-  /** Entries whose owner is gone: the leader ends them. */
+  /** Entries whose owner is gone. */
   readonly expired: readonly Position[]
 }
 
@@ -36,13 +38,29 @@ export interface ElectionInit {
  * too, so there are never two. Undefined when nobody is alive: after a suspension a node's own ledger shows everyone
  * as gone, itself too.
  */
-export function reapingLeader(tree: Tree, { nowMs, livenessMs, admits }: ElectionInit): string | undefined {
-  const living = nodesWithin(tree, nowMs, Math.min(livenessMs, AVAILABLE_MS))
-  return leaderOf(living.filter((node) => admits(node)))
+export function reapingLeader(tree: Tree, init: ElectionInit): string | undefined {
+  return leaderOf(candidates(tree, init))
+}
+
+/**
+ * How long what this node ends must have expired, in ms; undefined when it ends nothing. A leader that does nothing would
+ * leave what has expired for ever, and a member finds a key that wins each election: so one of those that are alive, which
+ * nobody knows before, ends what is overdue.
+ * @param draw from 0 to 1, at random
+ */
+export function reapsAfter(tree: Tree, self: string, draw: number, init: ElectionInit): number | undefined {
+  const living = candidates(tree, init)
+  if (leaderOf(living) === self) return 0
+  return draw * living.length < 1 && living.includes(self) ? OVERDUE_MS : undefined
+}
+
+function candidates(tree: Tree, { nowMs, livenessMs, admits }: ElectionInit): string[] {
+  return nodesWithin(tree, nowMs, Math.min(livenessMs, AVAILABLE_MS)).filter((node) => admits(node))
 }
 
 export function findReapable(tree: Tree, init: ReapInit): Reapable {
-  const { nowMs, livenessMs, tombstoneTtlMs, policyOf } = init
+  const { nowMs, tombstoneTtlMs, policyOf, overdueMs } = init
+  const livenessMs = init.livenessMs + overdueMs
   const collect: KeyedEntry[] = []
   const expired: Position[] = []
   const living = new Map<string, boolean>()
@@ -59,7 +77,7 @@ export function findReapable(tree: Tree, init: ReapInit): Reapable {
         continue
       }
       const policy = policyOf(bucket)
-      if (policy === undefined) continue
+      if (policy === undefined || entry.updatedAt * 1000 + overdueMs > nowMs) continue
       if (hasExpired(entry, holderOf(policy, key, entry), policy, { nowMs, livenessMs, isLive })) {
         expired.push({ bucket, key })
       }

@@ -1,6 +1,7 @@
 /**
  * Legacy members: who of them is about, and what they need from us (docs/WIRE.md 4.9), as they know no other way: the
- * whole ledger now and then, sent by one elected node, and our own entries when one of them appears on the topic.
+ * whole ledger now and then, sent by one elected node and rarely by another, and our own entries when one of them appears on
+ * the topic.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
@@ -12,6 +13,7 @@ import {
   WHOLE_LEDGER_BYTES_PER_S,
   WHOLE_LEDGER_HEARD_MS,
   WHOLE_LEDGER_INTERVAL_MS,
+  WHOLE_LEDGER_SPARE_MS,
 } from '../limits.ts'
 import type { Members } from '../presence/members.ts'
 import type { ReplicationTopic } from '../ports.ts'
@@ -104,7 +106,8 @@ class ServedLegacyMembers implements LegacyMembers {
   #sendWhole(): void {
     const { clock, ledger, publisher } = this.#components
     const now = clock.monotonic()
-    if (this.#sending || now < this.#notBefore || !this.areAbout() || !this.#isSender(now)) return
+    if (this.#sending || now < this.#notBefore || !this.areAbout()) return
+    if (!this.#isSender(now) && !this.#isSpare()) return
     this.#sending = true
     const snapshot = ledger.snapshot()
     // Index 0 and no hash as in any of our blocks; the time marks it as a whole ledger, for others of ours.
@@ -122,6 +125,13 @@ class ServedLegacyMembers implements LegacyMembers {
     if (members.leader() !== ledger.self) return false
     const heard = [...this.#senders].filter(([, at]) => at + WHOLE_LEDGER_HEARD_MS > now).map(([id]) => id)
     return leaderOf([ledger.self, ...heard].toSorted()) === ledger.self
+  }
+
+  /** One of all those connected, drawn at random, so that no member can be chosen to keep the others silent. */
+  #isSpare(): boolean {
+    const { members, random } = this.#components
+    const each = (1 + members.ours().length) * WHOLE_LEDGER_SPARE_MS
+    return random.float() * each < WHOLE_LEDGER_INTERVAL_MS
   }
 
   #lookAtTopic(): void {

@@ -30,6 +30,27 @@ test('reaps at every multiple of ten minutes', async () => {
   expect(await reapedAt(undefined, 31 * 60_000)).toEqual([1, 2, 3])
 })
 
+test('draws anew each time', async () => {
+  const clock = createManualClock(0)
+  const draws: unknown[] = []
+  const stop = startReaper({
+    ledger: {
+      reap: (draw) => {
+        draws.push(draw)
+        return { collected: 0, hasMore: false, ended: 0 }
+      },
+    },
+    clock,
+    random: createSeededRandom(1),
+    logger: silentLogger,
+    syncedAt: () => 0,
+  })
+  await clock.advance(5 * SCRUB_INTERVAL_MS)
+  stop()
+  expect(new Set(draws).size).toBe(draws.length)
+  for (const draw of draws) expect(draw).toSatisfy((each: number) => each >= 0 && each < 1)
+})
+
 test('or of the interval that it was given', async () => {
   expect(await reapedAt(60_000, 190_000)).toEqual([1, 2, 3])
 })

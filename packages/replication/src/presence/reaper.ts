@@ -1,6 +1,7 @@
 /**
  * Calls the ledger's reaper at multiples of its interval in wall-clock time, ten minutes by default: all nodes collect the same tombstones at
- * about the same time, so that their ledgers do not differ by them meanwhile. Who leads also ends what has expired.
+ * about the same time, so that their ledgers do not differ by them meanwhile. Who leads also ends what has expired, and
+ * any node now and then what is overdue.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
@@ -35,10 +36,10 @@ export function startReaper(components: ReaperComponents): () => void {
     // Whoever has just come judges nobody: it may have missed their heartbeats.
     if (since === undefined || clock.monotonic() - since < intervalMs) return
     cancelRest()
-    reap()
+    reap(random.float())
   }
-  const reap = () => {
-    const { collected, hasMore, ended } = ledger.reap()
+  const reap = (draw?: number) => {
+    const { collected, hasMore, ended } = ledger.reap(draw)
     if (collected + ended > 0) logger.debug('scrubbed', { collected, ended })
     if (hasMore) cancelRest = clock.after(SCRUB_REST_MS, reap)
   }
