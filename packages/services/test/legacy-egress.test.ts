@@ -1,4 +1,5 @@
 /** What a legacy member may ask of an egress node on one stream: one request, which one connection is counted for. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseCidr } from '@mesh/core'
@@ -56,8 +57,13 @@ test('one request is answered', async () => {
   expect(heard).toContain('origin')
 })
 
-test('a stream with a thousand requests is no thousand connections', async () => {
+test('of a thousand requests in a stream one is read, and no thousand connections are made', async () => {
+  let read = 0
+  const count = () => read++
+  subscribe('http.server.request.start', count)
+  closers.push(() => unsubscribe('http.server.request.start', count))
   const { asked, connections } = await askOnOneStream(1_000)
   expect(asked).toBeLessThanOrEqual(1)
   expect(connections).toBeLessThanOrEqual(1)
+  expect(read - asked).toBe(1)
 })
