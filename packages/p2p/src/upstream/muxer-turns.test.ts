@@ -62,6 +62,26 @@ test('what comes while a connection waits follows in its order, and its end come
   expect([seen.streams, seen.text]).toEqual([STREAMS + 1, 'said before the end'])
 })
 
+test('a connection whose frames wait is not read, also where what waited was read as it went on', async () => {
+  const { far, inbound, seen } = createEnd()
+  const transport = inbound as unknown as { sendPause(): void; sendResume(): void }
+  let isRead = true
+  transport.sendPause = () => (isRead = false)
+  transport.sendResume = () => (isRead = true)
+  let [paused, pausedAndRead] = [0, 0]
+  far.send(shortStreams())
+  far.send(shortStreams())
+  for (let turn = 0; turn < 10_000 && seen.streams < 2 * STREAMS; turn++) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (inbound.readStatus !== 'paused') continue
+    paused++
+    if (isRead) pausedAndRead++
+  }
+  expect(seen.streams).toBe(2 * STREAMS)
+  expect(paused).toBeGreaterThan(STREAMS / 20)
+  expect(pausedAndRead).toBe(0)
+})
+
 test('a frame that cannot be handled ends the connection later as it does at once', async () => {
   const { far, inbound, seen } = createEnd()
   far.send(shortStreams())
