@@ -128,6 +128,35 @@ async function sendSparseFrames(attack: Attack): Promise<void> {
   while (!signal.aborted && connection.status === 'open') await pause(50, signal)
 }
 
+/** The part of a connection that encrypts, and what is beneath it. */
+interface Encrypted {
+  readonly muxer: {
+    readonly maConn: {
+      encrypt(bytes: Uint8Array): { subarray(): Uint8Array }
+      readonly stream: { send(bytes: Uint8Array): boolean; readonly writeBufferLength: number }
+    }
+  }
+}
+
+/** Frames for a stream that there is not, of which each byte is encrypted by itself. */
+async function sendSealedBytes(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  const connection = await strangerOf(attack)()
+  const { maConn } = (connection as unknown as Encrypted).muxer
+  const frame = Buffer.concat([
+    yamuxHead({ type: YAMUX.DATA, flags: 0, stream: NO_STREAM, length: 2_000 }),
+    Buffer.alloc(2_000),
+  ])
+  while (!signal.aborted && connection.status === 'open') {
+    const block = Array.from(frame, (byte) => maConn.encrypt(Uint8Array.of(byte)).subarray())
+    maConn.stream.send(Buffer.concat(block))
+    tally.count('messages', block.length)
+    const isFull = () => maConn.stream.writeBufferLength > MB
+    do await pause(1, signal)
+    while (!signal.aborted && connection.status === 'open' && isFull())
+  }
+}
+
 export const MUXER_ATTACKS: readonly Scenario[] = [
   {
     name: 'muxer-frames',
@@ -153,6 +182,15 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     aim: 'frames',
     run: (attack) => together(8, (at) => overAndOver(attack, () => sendSmallFrames(attack, at % 2 === 0))),
+  },
+  {
+    name: 'sealed-bytes',
+    who: 'stranger',
+    does: 'messages of the encryption of one byte each, thousands in each block of bytes, on 8 connections',
+    boundedBy: 'FRAMES_TURN_MS',
+    appliesToLegacy: true,
+    aim: 'messages',
+    run: (attack) => together(8, () => overAndOver(attack, () => sendSealedBytes(attack))),
   },
   {
     name: 'sparse-frames',

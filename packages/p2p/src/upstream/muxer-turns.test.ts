@@ -64,7 +64,11 @@ test('what comes while a connection waits follows in its order, and its end come
 
 test('a connection whose frames wait is not read, also where what waited was read as it went on', async () => {
   const { far, inbound, seen } = createEnd()
-  const transport = inbound as unknown as { sendPause(): void; sendResume(): void }
+  const transport = inbound as unknown as {
+    readonly readStatus: string
+    sendPause(): void
+    sendResume(): void
+  }
   let isRead = true
   transport.sendPause = () => (isRead = false)
   transport.sendResume = () => (isRead = true)
@@ -73,7 +77,7 @@ test('a connection whose frames wait is not read, also where what waited was rea
   far.send(shortStreams())
   for (let turn = 0; turn < 10_000 && seen.streams < 2 * STREAMS; turn++) {
     await new Promise((resolve) => setImmediate(resolve))
-    if (inbound.readStatus !== 'paused') continue
+    if (transport.readStatus !== 'paused') continue
     paused++
     if (isRead) pausedAndRead++
   }
