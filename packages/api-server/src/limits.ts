@@ -22,6 +22,10 @@ export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 /** The time that requests get in one turn of the event loop, in ms, of all connections to one listener. */
 export const REQUESTS_TURN_MS = 8
+/** In how many turns of requests in a row a connection has to come, for more of them to be likely to wait. */
+export const ARRIVALS_IN_ROW = 4
+/** How long connections are taken before requests get a turn, in ms. */
+export const ARRIVALS_MS = 16
 /** The time that bodies get to be parsed in one turn, in ms, of all listeners together. */
 export const BODIES_TURN_MS = 8
 /** Bodies of so many bytes get at most one part in `LONG_BODIES_TIME_SHARE` of the time, all together. */

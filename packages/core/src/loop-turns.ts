@@ -8,17 +8,19 @@ const HOPS = 32
  * by most libraries, however much it is. Who finds no time left waits for a later turn, in the order in which they asked.
  */
 export class LoopTurns {
-  readonly #turnMs: number
+  readonly #turnMs: () => number
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #waiting = new Set<() => void>()
   /** Those who wait by `turn`, the first first. */
   readonly #resting: (() => void)[] = []
   /** When this turn's first work began; undefined while there was none. */
   #startMs: number | undefined
+  /** How long this turn may be, in ms. */
+  #limitMs = 0
 
-  /** @param turnMs the time of all work in one turn, in ms */
-  constructor(turnMs: number, clock: Pick<Clock, 'monotonic' | 'after'>) {
-    this.#turnMs = turnMs
+  /** @param turnMs the time of all work in one turn, in ms; a function is asked when the turn's first work would begin */
+  constructor(turnMs: number | (() => number), clock: Pick<Clock, 'monotonic' | 'after'>) {
+    this.#turnMs = typeof turnMs === 'number' ? () => turnMs : turnMs
     this.#clock = clock
   }
 
@@ -27,9 +29,10 @@ export class LoopTurns {
     const now = this.#clock.monotonic()
     if (this.#startMs === undefined) {
       this.#startMs = now
+      this.#limitMs = this.#turnMs()
       this.#clock.after(0, () => this.#next())
     }
-    return now - this.#startMs < this.#turnMs
+    return now - this.#startMs < this.#limitMs
   }
 
   /** Calls `work` in the first turn that has time for it. It must not throw. */

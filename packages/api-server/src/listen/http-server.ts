@@ -15,6 +15,7 @@ import { Problem, problemBody, toProblem } from '../http/problem.ts'
 import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
+import { Arrivals } from './arrivals.ts'
 import { otherMachineOf } from './other-machine.ts'
 import { createPipelineBounds } from './pipelined-requests.ts'
 import { ReadTurns } from './read-turns.ts'
@@ -55,7 +56,8 @@ export function createHttpServer(
 ): Server {
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
-  const turns = new RequestTurns(clock)
+  const arrivals = new Arrivals(clock)
+  const turns = new RequestTurns(clock, arrivals)
   const reads = new ReadTurns(clock)
   const unread = new UnreadBytes(clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
@@ -92,6 +94,7 @@ export function createHttpServer(
   server.maxHeadersCount = MAX_HEADER_LINES
   server.maxConnections = MAX_CONNECTIONS
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
+  server.on('connection', () => arrivals.note())
   server.on('connection', limitConnections())
   server.on('connection', (socket: Socket) => reads.watch(socket))
   server.on('connection', (socket: Socket) => unread.watch(socket))

@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { systemClock, systemRandom } from '@mesh/core'
+import { type Clock, systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { PIPELINED_AT_ONCE, REQUESTS_TURN_MS } from '../limits.ts'
+import { Arrivals } from './arrivals.ts'
 import { createHttpServer } from './http-server.ts'
 import { RequestTurns } from './request-turns.ts'
 
@@ -116,14 +117,15 @@ test('a head that is refused is the last one of its connection', async () => {
 function createCounted() {
   let now = 0
   const due: (() => void)[] = []
-  const turns = new RequestTurns({
+  const clock: Clock = {
     ...systemClock,
     monotonic: () => now,
     after(_ms, work) {
       due.push(work)
       return () => {}
     },
-  })
+  }
+  const turns = new RequestTurns(clock, new Arrivals(clock))
   const begun: string[] = []
   const take = (socket: object, name: string, url = '/') => {
     const res = new EventEmitter()

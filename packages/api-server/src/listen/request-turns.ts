@@ -2,13 +2,14 @@
  * When requests are handled: those of one connection one after the other, those of all in turns. Node parses all that one
  * block of bytes holds at once, and 64 KiB hold more than a thousand requests. While one waits its connection is not read.
  * Questions for the node's health, which take next to no time, go first, as whoever watches it counts the time. Connections
- * on which something was answered go before new ones, of which thousands may come at once.
+ * on which something was answered go before new ones, of which thousands may come at once; those are taken first, for a while.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { routes } from '@mesh/api-contract'
 import { type Clock, LoopTurns } from '@mesh/core'
 import { REQUESTS_TURN_MS } from '../limits.ts'
+import type { Arrivals } from './arrivals.ts'
 import { hasPostponed, isStopped, readOn, stopReading } from './socket-reading.ts'
 
 /** The requests of one connection. */
@@ -41,8 +42,8 @@ export class RequestTurns {
   #begun = 0
   readonly #queues = new WeakMap<Socket, Queue>()
 
-  constructor(clock: Clock) {
-    this.#turns = new LoopTurns(REQUESTS_TURN_MS, clock)
+  constructor(clock: Clock, arrivals: Pick<Arrivals, 'goFirst'>) {
+    this.#turns = new LoopTurns(() => (arrivals.goFirst() ? 0 : REQUESTS_TURN_MS), clock)
   }
 
   /** Calls `handle` when the requests before it on its connection are answered, and there is time. */

@@ -1,0 +1,42 @@
+/**
+ * Whether more connections are likely to wait to be taken. Node 26.10 (libuv 1.52) takes one in each turn of the event loop, so
+ * that where requests fill each turn 37 that came at once kept the next one, a probe of the node's health, waiting for 300 ms.
+ */
+import type { Clock } from '@mesh/core'
+import { ARRIVALS_IN_ROW, ARRIVALS_MS } from '../limits.ts'
+
+export class Arrivals {
+  readonly #clock: Pick<Clock, 'monotonic'>
+  #hasCome = false
+  /** In how many turns of requests, one after the other, a connection came. */
+  #inRow = 0
+  #lastMs = 0
+  /** Since when they go first. */
+  #sinceMs: number | undefined
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
+
+  /** A connection was taken. */
+  note(): void {
+    this.#hasCome = true
+  }
+
+  /** To be asked at the beginning of each turn of requests: true when it should be left to connections that come. */
+  goFirst(): boolean {
+    const now = this.#clock.monotonic()
+    const isInRow = this.#hasCome && now - this.#lastMs < ARRIVALS_MS
+    this.#inRow = isInRow ? this.#inRow + 1 : 0
+    this.#hasCome = false
+    this.#lastMs = now
+    if (this.#inRow < ARRIVALS_IN_ROW) {
+      this.#sinceMs = undefined
+      return false
+    }
+    this.#sinceMs ??= now
+    if (now - this.#sinceMs < ARRIVALS_MS) return true
+    this.#sinceMs = undefined
+    return false
+  }
+}
