@@ -6,6 +6,8 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
+/** Where a frame says how many pages the file has after its transaction; 0 in all but a transaction's last frame. */
+const PAGES_AT = 4
 /** The header's first four bytes, where checksums are made of little-endian words; one more for big-endian ones. */
 const MAGIC = 0x377f0682
 /** No page of SQLite's is longer. */
@@ -14,8 +16,9 @@ const MAX_PAGE_BYTES = 65_536
 type Sums = readonly [number, number]
 
 /**
- * True when the log of a file ends before it should: a frame of it, or its header, is not what was written. What an
- * earlier use of the log left behind its end does not count, nor a frame that a process did not write to its end.
+ * True when the log of a file ends before it should: its header is not what was written, or a frame of it is not, and two
+ * transactions end at that frame or behind it. What an earlier use of the log left behind its end does not count, nor what a
+ * process, or a power cut, did not let be written to its end: the last transaction, or one that was taken back.
  */
 export function isLogBroken(path: string): boolean {
   let log: number
@@ -43,16 +46,18 @@ function isBroken(log: number, size: number): boolean {
   const salt = header.subarray(16, 24)
   const frame = Buffer.alloc(FRAME_HEADER_BYTES + pageBytes)
   let hasEnded = false
+  /** Transactions of this use of the log that end where it should have ended, or behind. */
+  let lost = 0
   for (let at = HEADER_BYTES; at + frame.length <= size; at += frame.length) {
     readSync(log, frame, 0, frame.length, at)
-    if (!frame.subarray(8, 16).equals(salt)) {
-      hasEnded = true
-      continue
+    const isOfThisUse = frame.subarray(8, 16).equals(salt)
+    if (!hasEnded && isOfThisUse) {
+      const withHeader = addWords(sums, frame.subarray(0, 8), isBig)
+      sums = addWords(withHeader, frame.subarray(FRAME_HEADER_BYTES), isBig)
     }
-    if (hasEnded) return true
-    const withHeader = addWords(sums, frame.subarray(0, 8), isBig)
-    sums = addWords(withHeader, frame.subarray(FRAME_HEADER_BYTES), isBig)
-    if (!isSum(frame, 16, sums)) return true
+    hasEnded ||= !isOfThisUse || !isSum(frame, 16, sums)
+    const isLast = frame.readUInt32BE(PAGES_AT) !== 0
+    if (hasEnded && isOfThisUse && isLast && ++lost > 1) return true
   }
   return false
 }
