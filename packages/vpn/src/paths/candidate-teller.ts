@@ -25,6 +25,18 @@ export class CandidateTeller {
     this.#components.tell()
   }
 
+  /**
+   * Another channel stands, over which nothing was said so far; what was said over the one before may be lost with it. Each
+   * has an allowance of its own.
+   */
+  reopened(): void {
+    this.#toldAt = []
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.tell()
+    this.#components.onChangeTold()
+  }
+
   /** The candidates changed: tells them, once for all changes within a short time. */
   tellSoon(): void {
     const { clock, onChangeTold } = this.#components

@@ -93,7 +93,7 @@ class UdpPaths implements Paths {
     const known = this.#members.get(peer)
     if (known?.mtu === mtu) {
       known.address = address
-      return known.teller.tellSoon()
+      return known.teller.reopened()
     }
     if (known !== undefined) this.forget(peer)
     const { random, clock } = this.#components
