@@ -21,10 +21,9 @@ test('many names are sorted as at once, and other work comes in between', async 
   expect(turns).toBeGreaterThanOrEqual(4 * (runs - 1))
 })
 
-test.each([
-  [[]],
-  [['b']],
-  [['b', 'a', '\u{1F600}', '\uFFFD', 'a']],
-])('few names are sorted, too: %j', async (names: string[]) => {
-  expect(await sortInTurns(names)).toEqual(names.toSorted())
-})
+test.each([[[]], [['b']], [['b', 'a', '\u{1F600}', '\uFFFD', 'a']]])(
+  'few names are sorted, too: %j',
+  async (names: string[]) => {
+    expect(await sortInTurns(names)).toEqual(names.toSorted())
+  },
+)
