@@ -21,6 +21,8 @@ export const SENDING_TURN_MS = 8
 export const MAX_MANIFEST_ENTRIES = 200_000
 /** Names of a folder that are read at a time. */
 export const NAMES_AT_A_TIME = 1_000
+/** Names of a folder that are sorted in one turn of the event loop, of 255 bytes at most: some milliseconds. */
+export const NAMES_SORTED_AT_A_TIME = 4_096
 /** Entries of a folder that the system is asked about at a time. */
 export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { FoldedPaths } from './folded-paths.ts'
 import { STATS_AT_A_TIME } from './limits.ts'
-import { scanShare } from './scan.ts'
+import { requireReadable, scanShare } from './scan.ts'
 
 test('of many files in one folder each is looked at once, a few in a turn of the event loop, and listed by their names', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mesh-scan-'))
@@ -31,5 +31,32 @@ test('of many files in one folder each is looked at once, a few in a turn of the
   expect(entries.map(({ path }) => path)).toEqual(names.toSorted())
   const all = [...looks.values()]
   expect(all.reduce((sum, count) => sum + count, 0)).toBe(names.length)
+  expect(Math.max(...all)).toBeLessThanOrEqual(2 * STATS_AT_A_TIME)
+})
+
+test('whether the files of a long list may be read is asked a few in a turn of the event loop', async () => {
+  const looks = new Map<number, number>()
+  let turn = 0
+  let isOver = false
+  const count = () => {
+    turn++
+    if (!isOver) setImmediate(count)
+  }
+  const entries = Array.from({ length: 6 * STATS_AT_A_TIME }, (_, at) => ({
+    get path() {
+      looks.set(turn, (looks.get(turn) ?? 0) + 1)
+      return `gone ${at}`
+    },
+    isFolder: false,
+    size: 0,
+    modifiedMs: 0,
+    isExecutable: false,
+  }))
+  setImmediate(count)
+  const scan = { root: join(tmpdir(), 'mesh-no-such-folder'), name: 'x', isFolder: true, entries, leftOut: 0 }
+  await requireReadable(scan, new AbortController().signal)
+  isOver = true
+  const all = [...looks.values()]
+  expect(all.reduce((sum, some) => sum + some, 0)).toBe(entries.length)
   expect(Math.max(...all)).toBeLessThanOrEqual(2 * STATS_AT_A_TIME)
 })

@@ -5,6 +5,7 @@ import { basename, join, sep } from 'node:path'
 import { filesError } from './errors.ts'
 import { MAX_MANIFEST_ENTRIES, NAMES_AT_A_TIME, STATS_AT_A_TIME } from './limits.ts'
 import { checkName, type Manifest, ManifestCheck, type ManifestEntry, SAME_NAME } from './manifest.ts'
+import { sortInTurns } from './sort-in-turns.ts'
 
 export interface Scan extends Manifest {
   readonly entries: readonly ManifestEntry[]
@@ -93,7 +94,7 @@ interface Child {
 
 /** Yields a few children at a time, in the order of their names: while the system is asked about the next ones other work comes between. */
 async function* readChildren(root: string, folder: string): AsyncGenerator<readonly Child[]> {
-  const names = (await readNames(root, folder)).toSorted()
+  const names = await sortInTurns(await readNames(root, folder))
   for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
     const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
       const path = folder === '' ? child : `${folder}/${child}`
@@ -128,10 +129,10 @@ const GONE_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR'])
  * @throws MeshError `files.unreadable` with the path of the first one that this process may not read
  */
 export async function requireReadable(scan: Scan, signal: AbortSignal): Promise<void> {
-  const files = scan.entries.filter(({ isFolder }) => !isFolder).map((entry) => pathOf(scan, entry))
-  for (let at = 0; at < files.length; at += STATS_AT_A_TIME) {
+  for (let at = 0; at < scan.entries.length; at += STATS_AT_A_TIME) {
     signal.throwIfAborted()
-    await Promise.all(files.slice(at, at + STATS_AT_A_TIME).map(checkReadable))
+    const files = scan.entries.slice(at, at + STATS_AT_A_TIME).filter(({ isFolder }) => !isFolder)
+    await Promise.all(files.map((entry) => checkReadable(pathOf(scan, entry))))
   }
 }
 

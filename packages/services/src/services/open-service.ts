@@ -1,5 +1,5 @@
 /** The asking side: a connection to whoever offers a name now, tried again while that may help. */
-import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
+import { type Clock, delay, type LoopTurns, MeshError, type PeerId } from '@mesh/core'
 import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { LOCAL_WAIT_MS, RETRY_MS, START_WAIT_MS } from '../limits.ts'
@@ -17,6 +17,8 @@ export interface OpenServiceComponents {
   readonly user: OwnUser
   readonly legacy: LegacyStreams
   readonly clock: Clock
+  /** Shared by all services that this node connects to. */
+  readonly opening: LoopTurns
 }
 
 export interface OpenServiceInit {
@@ -48,9 +50,12 @@ export async function openService(
   init: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
-  const { clock } = components
+  const { clock, opening } = components
   const until = Math.max(clock.monotonic() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
+    const turn = opening.turn()
+    if (turn !== undefined) await turn
+    init.signal.throwIfAborted()
     const ready = components.user.since === undefined ? undefined : init.provider.ready
     const peer = ready ?? (await findPeer(init, components, until - clock.monotonic()))
     try {
