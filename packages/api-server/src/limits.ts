@@ -22,7 +22,7 @@ export const KEEP_ALIVE_TIMEOUT_MS = 15_000
 export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 /** The time that requests get in one turn of the event loop, in ms, of all connections to one listener. */
 export const REQUESTS_TURN_MS = 8
-/** In how many turns of requests in a row a connection has to come, for more of them to be likely to wait. */
+/** The number of turns of requests in a row in which a connection comes, from which more of them are likely to wait. */
 export const ARRIVALS_IN_ROW = 4
 /** How long connections are taken before requests get a turn, in ms. */
 export const ARRIVALS_MS = 16

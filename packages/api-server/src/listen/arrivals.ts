@@ -1,5 +1,5 @@
 /**
- * Whether more connections are likely to wait to be taken. Node 26.10 (libuv 1.52) takes one in each turn of the event loop, so
+ * Tells whether more connections are likely to wait to be taken. Node 26.10 (libuv 1.52) takes one in each turn of the event loop, so
  * that where requests fill each turn 37 that came at once kept the next one, a probe of the node's health, waiting for 300 ms.
  */
 import type { Clock } from '@mesh/core'
@@ -8,10 +8,10 @@ import { ARRIVALS_IN_ROW, ARRIVALS_MS } from '../limits.ts'
 export class Arrivals {
   readonly #clock: Pick<Clock, 'monotonic'>
   #hasCome = false
-  /** In how many turns of requests, one after the other, a connection came. */
+  /** The number of turns of requests, one after the other, in which a connection came. */
   #inRow = 0
   #lastMs = 0
-  /** Since when they go first. */
+  /** When they began to go first; undefined: they do not. */
   #sinceMs: number | undefined
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
@@ -23,7 +23,7 @@ export class Arrivals {
     this.#hasCome = true
   }
 
-  /** To be asked at the beginning of each turn of requests: true when it should be left to connections that come. */
+  /** Must be asked at the beginning of each turn of requests: true when it should be left to connections that come. */
   goFirst(): boolean {
     const now = this.#clock.monotonic()
     const isInRow = this.#hasCome && now - this.#lastMs < ARRIVALS_MS

@@ -30,7 +30,7 @@ export interface RetractionsInit {
   readonly sign: (unsigned: KeyedEntry) => KeyedEntry
 }
 
-export interface Retractions {
+interface Retractions {
   /** Tombstones for whoever sent what was refused. */
   readonly answers: readonly KeyedEntry[]
   /** Those of them that all members are to be told. */

@@ -12,7 +12,7 @@ import type { Tree } from '../state/tree-node.ts'
 export interface ReapInit {
   readonly nowMs: number
   readonly livenessMs: number
-  /** What has expired for less than this, in ms, is not told. */
+  /** The least time since an entry expired, in ms, for it to be told. */
   readonly overdueMs: number
   readonly tombstoneTtlMs: number
   readonly policyOf: (bucket: string) => BucketPolicy | undefined

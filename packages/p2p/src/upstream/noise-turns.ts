@@ -75,7 +75,7 @@ export function openInTurns(top: object, turns: LoopTurns): void {
       top.abort(toError(error))
     }
   }
-  /** What waited beneath is opened behind it: a connection that is paused while it resumes goes on reading. */
+  /** Reads on, and opens what waited beneath when that has returned: a connection that is paused while it resumes goes on reading. */
   const resume = () => {
     if (isWaiting || stream.readStatus !== 'paused') return
     isResuming = true
