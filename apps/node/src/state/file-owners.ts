@@ -40,6 +40,11 @@ export function isWritableByOthers({ mode, gid }: Permissions, user: User): bool
   return (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== user.gid && gid !== ROOT)
 }
 
+/** True where of all others the folder's group alone may put files into it. */
+export function isGroupAlone({ mode }: Pick<Stats, 'mode'>): boolean {
+  return (mode & OTHERS_WRITE) === 0
+}
+
 /** True when the mode of a folder lets somebody else put another file in the place of one of this user's. */
 export function mayExchangeFiles(folder: Permissions, user: User): boolean {
   return (folder.mode & STICKY) === 0 && isWritableByOthers(folder, user)

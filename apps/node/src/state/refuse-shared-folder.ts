@@ -20,10 +20,11 @@ export function refuseSharedFolder(folder: string, { named, flag }: KeptIn): voi
   const user = currentUser()
   const part = user === undefined ? undefined : findSharedPart(folder, user, { holdsOthersFiles: false })
   if (user === undefined || part === undefined) return
-  const command = mendingCommand(part, { uid: user.uid, named })
-  const choice = command === undefined ? 'choose' : `${command}, or choose`
+  const ways = [mendingCommand(part, { uid: user.uid, named }), wayOfGroup(part)].filter(
+    (way) => way !== undefined,
+  )
   throw new MeshError('node.state_unusable', describe(part), {
-    hint: `They could give this node another identity or ledger: ${choice} another ${flag}.`,
+    hint: `They could give this node another identity or ledger: ${[...ways, `choose another ${flag}`].join(', or ')}.`,
   })
 }
 
@@ -34,15 +35,26 @@ export function describeSharedFolder(folder: string): string | undefined {
   return part === undefined ? undefined : describe(part)
 }
 
-function describe({ path, kind, owner }: SharedPart): string {
-  return owner === undefined
-    ? `other users of this machine can write to the ${kind} ${path}`
-    : `the ${kind} ${path} belongs to another user of this machine (uid ${owner})`
+function describe({ path, kind, owner, group }: SharedPart): string {
+  if (owner !== undefined) return `the ${kind} ${path} belongs to another user of this machine (uid ${owner})`
+  const writers = group === undefined ? 'other users' : `users of group ${group}`
+  return `${writers} of this machine can write to the ${kind} ${path}`
 }
 
 /** Undefined for folders above the node's own that are another user's: they stay so. */
-function mendingCommand({ path, owner }: SharedPart, { uid, named }: { uid: number; named: string }) {
-  if (owner === undefined) return `chmod go-w ${shellWord(path)}`
+function mendingCommand(
+  { path, owner, isOwned }: SharedPart,
+  { uid, named }: { uid: number; named: string },
+) {
   const isOwn = path === named || !relative(realpathSync(named), path).startsWith('..')
-  return isOwn ? `chown -h ${uid} ${shellWord(path)}` : undefined
+  if (owner !== undefined) return isOwn ? `chown -h ${uid} ${shellWord(path)}` : undefined
+  // of a folder that is root's a user could not write to what only its owner may
+  const chown = isOwn && !isOwned ? `chown ${uid} ${shellWord(path)} && ` : ''
+  return `${chown}chmod go-w ${shellWord(path)}`
+}
+
+/** A volume of Kubernetes gets its group, and the right to write, at each start anew. */
+function wayOfGroup({ group }: SharedPart): string | undefined {
+  if (group === undefined) return undefined
+  return `start the node with ${group} as its own group (in Kubernetes \`runAsGroup: ${group}\` beside \`fsGroup: ${group}\`)`
 }

@@ -63,6 +63,7 @@ test.skipIf(process.getuid?.() !== 0)(
       path: join(folder, 'link'),
       kind: 'symbolic link',
       owner: 4711,
+      isOwned: false,
     })
   },
 )

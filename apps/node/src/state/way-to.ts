@@ -4,7 +4,7 @@
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
-import { isForeign, isWritableByOthers, mayExchangeFiles, type User } from './file-owners.ts'
+import { isForeign, isGroupAlone, isWritableByOthers, mayExchangeFiles, type User } from './file-owners.ts'
 
 /** A folder or symbolic link on the way to a folder, which another user could exchange. */
 export interface SharedPart {
@@ -12,6 +12,10 @@ export interface SharedPart {
   readonly kind: 'folder' | 'symbolic link'
   /** The uid of the other user who owns it; undefined where others may write to it. */
   readonly owner?: number
+  /** The gid of the group that may write to it, where nobody else of the others may. */
+  readonly group?: number
+  /** True where it is this user's own. */
+  readonly isOwned: boolean
 }
 
 interface Part {
@@ -39,10 +43,14 @@ export function findSharedPart(
   for (const [index, { path, stat }] of parts.entries()) {
     const isLast = index === parts.length - 1
     const kind = stat.isSymbolicLink() ? 'symbolic link' : 'folder'
-    if (isForeign(stat, user) && (isLast || stat.uid !== unknown)) return { path, kind, owner: stat.uid }
+    if (isForeign(stat, user) && (isLast || stat.uid !== unknown))
+      return { path, kind, owner: stat.uid, isOwned: false }
     // beside others' files, as in /tmp, a folder is safe; within the node's own a file that is not there yet is not
     const judge = isLast && !holdsOthersFiles ? isWritableByOthers : mayExchangeFiles
-    if (kind === 'folder' && judge(stat, user)) return { path, kind }
+    if (kind === 'folder' && judge(stat, user)) {
+      const isOwned = stat.uid === user.uid
+      return { path, kind, isOwned, ...(isGroupAlone(stat) && { group: stat.gid }) }
+    }
   }
   return undefined
 }

@@ -34,6 +34,7 @@ import { withUdpPort } from '../nat/free-udp-port.ts'
 import { isOnLink } from '../nat/on-link.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
+import { rememberMachineAddresses } from '../upstream/machine-addresses.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
 import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
@@ -50,6 +51,7 @@ type Stop = () => void | Promise<void>
 
 /** @throws MeshError `p2p.bad_listen_address` */
 export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
+  rememberMachineAddresses()
   const prepare = socketPreparation(init)
   const moved = new MovedSockets({ ...components, logger: components.logger.child('p2p') })
   const marker = prepare && createSocketMarker(prepare, (socket) => moved.watch(socket))
