@@ -57,9 +57,13 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   /** Lets a device carry jumbo frames, each of them one packet on the wire. */
   function widen(host: string, device: string): void {
-    lab.run(host, ['ip', 'link', 'set', device, 'mtu', '9000'])
+    setMtu(host, device, 9_000)
     const joined = ['tso', 'gso', 'gro', 'tx-udp-segmentation'].flatMap((feature) => [feature, 'off'])
     lab.run(host, ['ethtool', '-K', device, ...joined])
+  }
+
+  function setMtu(host: string, device: string, mtu: number): void {
+    lab.run(host, ['ip', 'link', 'set', device, 'mtu', String(mtu)])
   }
 
   /** The path MTU that each end of the path uses. */
@@ -120,4 +124,31 @@ describe.skipIf(why !== undefined)(suite, () => {
       expect(Math.max(...segments.map(([, bytes]) => Number(bytes)))).toBeLessThanOrEqual(1_220)
     }
   })
+
+  test('a path too narrow for those segments has its routers cut them, and packets pass by the stream', async () => {
+    // routers that neither let long packets pass nor say so
+    const silent = 'table ip silent { chain out { type filter hook output priority 0; icmp type 3 drop; }; }'
+    lab.run('router', ['nft', silent])
+    try {
+      for (const mtu of [1_000, 576]) {
+        for (const device of ['toleft', 'toright']) setMtu('router', device, mtu)
+        await eventually(() => ping(lab, 'left', right.v4, { count: 1, size: 1_200 }), {
+          withinMs: 30_000,
+          everyMs: 200,
+        })
+        const stop = await serveIperf(lab, 'right')
+        try {
+          for (const way of [[], ['-R']])
+            expect((await iperf(lab, 'left', right.v4, ['-n', '2M', ...way])).bytes).toBeGreaterThan(
+              1_000_000,
+            )
+        } finally {
+          await stop()
+        }
+      }
+    } finally {
+      lab.run('router', ['nft', 'delete table ip silent'])
+      for (const device of ['toleft', 'toright']) setMtu('router', device, 9_000)
+    }
+  }, 120_000)
 })

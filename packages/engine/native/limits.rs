@@ -30,6 +30,9 @@ pub const MAX_WAIT: Duration = Duration::from_secs(90);
 pub const PATH_NEEDED_AGAIN: Duration = Duration::from_secs(5);
 /// The least time between two handshakes that are sent because a stream was lost.
 pub const HANDSHAKE_RETRY_APART: Duration = Duration::from_millis(100);
+/// After what time a handshake over UDP is repeated that has no answer. Paths are used whose answers take no longer;
+/// WireGuard itself would wait for 5 s, and the first packets with it.
+pub const HANDSHAKE_REPEAT: Duration = Duration::from_secs(1);
 /// The least time between two handshakes that are sent because the peer lost the session.
 pub const REHANDSHAKE_APART: Duration = Duration::from_secs(5);
 /// The most events that wait for JavaScript. Those that are marks (`Event::is_mark`) are not among them.

@@ -301,6 +301,12 @@ pub fn cap_segments(fd: i32, bytes: u32) -> Result<()> {
     socket::cap_segments(fd, bytes).map_err(system)
 }
 
+/// Lets routers cut the IPv4 packets of a TCP socket of this process, by its file descriptor.
+#[napi]
+pub fn allow_fragments(fd: i32) -> Result<()> {
+    socket::allow_fragments(fd).map_err(system)
+}
+
 /// A further descriptor of an open file or socket of this process, which whoever asks has to close.
 #[napi]
 pub fn duplicate_descriptor(fd: i32) -> Result<i32> {

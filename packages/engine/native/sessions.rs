@@ -267,6 +267,14 @@ impl Sessions {
         }
     }
 
+    /// Repeats a handshake that has no answer for a while: on a path that loses datagrams, and takes less time for them.
+    pub fn repeat_handshake(&mut self, now: Instant, batch: &mut Vec<u8>) {
+        let is_late = |at: Instant| now.saturating_duration_since(at) >= HANDSHAKE_REPEAT;
+        if self.unanswered && self.initiated.is_some_and(is_late) {
+            self.initiate(true, batch);
+        }
+    }
+
     /// The peer uses a session that this end does not have: it would learn so only after 15 seconds.
     pub fn rehandshake(&mut self, batch: &mut Vec<u8>) {
         if self.initiated.is_none_or(|at| at.elapsed() >= REHANDSHAKE_APART) {

@@ -49,6 +49,35 @@ fn packets_pass_after_a_handshake_in_both_directions() {
 }
 
 #[test]
+fn a_handshake_is_repeated_a_second_later_unless_it_was_answered() {
+    let (mut a, mut b) = pair([None; 2]);
+    let (mut lost, mut batch) = (Vec::new(), Vec::new());
+    let before = Instant::now();
+    a.initiate(false, &mut lost);
+    let after = Instant::now();
+    a.repeat_handshake(before + HANDSHAKE_REPEAT - Duration::from_millis(1), &mut batch);
+    assert!(batch.is_empty(), "too early");
+    a.repeat_handshake(after + HANDSHAKE_REPEAT, &mut batch);
+    assert_eq!(frames(&batch).count(), 1);
+    assert!(batch != lost, "a copy would be refused");
+    assert!(deliver(&mut batch, &mut b) && deliver(&mut batch, &mut a) && deliver(&mut batch, &mut b));
+    a.repeat_handshake(Instant::now() + 2 * HANDSHAKE_REPEAT, &mut batch);
+    assert!(batch.is_empty(), "answered");
+}
+
+#[test]
+fn the_answer_to_a_handshake_that_was_repeated_meanwhile_counts() {
+    let (mut a, mut b) = pair([None; 2]);
+    let (mut slow, mut repeated) = (Vec::new(), Vec::new());
+    a.initiate(false, &mut slow);
+    assert!(deliver(&mut slow, &mut b));
+    a.repeat_handshake(Instant::now() + HANDSHAKE_REPEAT, &mut repeated);
+    assert!(!repeated.is_empty());
+    assert!(deliver(&mut slow, &mut a) && deliver(&mut slow, &mut b));
+    assert!(a.seal(&[0x45; 60], 1280, &mut slow) && deliver(&mut slow, &mut b));
+}
+
+#[test]
 fn padding_ends_at_the_mtu() {
     let (mut a, _) = joined();
     let mut batch = Vec::new();

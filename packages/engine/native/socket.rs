@@ -168,6 +168,12 @@ pub fn cap_segments(fd: RawFd, bytes: u32) -> io::Result<()> {
     set_option_of(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, bytes)
 }
 
+/// Lets routers cut the IPv4 packets of a TCP socket (no DF), and of those that a listening one accepts from then on. Of an
+/// IPv6 socket too, which may carry IPv4.
+pub fn allow_fragments(fd: RawFd) -> io::Result<()> {
+    set_option_of(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT as u32)
+}
+
 /// A further descriptor of the same open file; programs that this process starts do not get it.
 pub fn duplicate_descriptor(fd: RawFd) -> io::Result<RawFd> {
     // SAFETY: the call takes numbers alone, and fails for what is no descriptor.

@@ -52,7 +52,12 @@ fn tick(shared: &Shared, entry: &Entry, frames: &mut Vec<u8>) {
         silent = unsent > 0;
         // nobody has the keys for these any more
         stale = peer.outgoing.clear();
-    } else if state.existing().is_none() && state.is_overdue(now) {
+    } else if let Some(sessions) = state.existing() {
+        // a stream loses nothing, and a guest speaks WireGuard as it is; their handshakes wait for gotatun
+        if entry.path.endpoint.is_some() {
+            sessions.repeat_handshake(now, frames);
+        }
+    } else if state.is_overdue(now) {
         unsent = state.give_up();
     }
     if state.existing().is_none() && !state.is_waiting() {

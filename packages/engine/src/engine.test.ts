@@ -8,6 +8,7 @@ import {
   type EngineEvent,
   type EngineTable,
   framesOf,
+  allowFragments,
   capSegments,
   markSocket,
   openEngine,
@@ -33,6 +34,7 @@ it('has these public names', () => {
     'DROP_REASONS',
     'MAX_BATCH_BYTES',
     'MAX_OUTBOUND_BYTES',
+    'allowFragments',
     'capSegments',
     'duplicateDescriptor',
     'endpointText',
@@ -111,6 +113,8 @@ it.skipIf(whyNoAddon !== undefined)('says so when a descriptor that is to be mar
   expect(code(() => markSocket(0, 5, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
   expect(code(() => capSegments(-1, 1_220))).toBe('engine.system')
   expect(code(() => capSegments(0, 1_220, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
+  expect(code(() => allowFragments(-1))).toBe('engine.system')
+  expect(code(() => allowFragments(0, '/nowhere/mesh-engine.node'))).toBe('engine.no_addon')
 })
 
 describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(whyNoAddon)}`, () => {

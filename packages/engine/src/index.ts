@@ -34,7 +34,7 @@ export {
   openKernelEngine,
 } from './kernel-engine.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
-export { capSegments } from './cap-segments.ts'
+export { allowFragments, capSegments } from './narrow-paths.ts'
 export { duplicateDescriptor } from './duplicate-descriptor.ts'
 export { markSocket } from './mark-socket.ts'
 export type { UdpInit } from './native-init.ts'

@@ -7,6 +7,7 @@ export interface NativeAddon {
   readonly NativeKernel: new (init: NativeInit, wake: () => void) => NativeEngine
   markSocket(fd: number, mark: number): void
   capSegments(fd: number, bytes: number): void
+  allowFragments(fd: number): void
   duplicateDescriptor(fd: number): number
   trimMemory(): boolean
   mapBlocksFrom(bytes: number): boolean

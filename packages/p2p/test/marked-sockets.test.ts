@@ -14,7 +14,7 @@ const marks: number[] = []
 
 async function start(
   listen: string,
-  sockets: Pick<P2pNodeInit, 'markSocket' | 'capSegments'> = {},
+  sockets: Pick<P2pNodeInit, 'markSocket' | 'capSegments' | 'allowFragments'> = {},
 ): Promise<P2pMember> {
   const node = await createP2pNode(
     {
@@ -83,6 +83,13 @@ test('segments are not bounded on a link of this machine, and its sockets are ma
   await untilJoined(both, plain)
   expect(capped).toEqual([])
   expect(marked()).toBeGreaterThanOrEqual(2)
+})
+
+test('sockets that listen may have their packets cut, and none that dials on a link of this machine', async () => {
+  const allowed: number[] = []
+  const node = await start('/ip4/127.0.0.1/tcp/0', { allowFragments: (fd) => void allowed.push(fd) })
+  await untilJoined(node, plain)
+  expect(allowed).toHaveLength(1)
 })
 
 test('who prepares sockets is told whom each dials, and nobody for those that listen', async () => {

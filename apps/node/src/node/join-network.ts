@@ -29,13 +29,13 @@ const SEGMENT_BYTES = 1_220
 
 export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
-  const [{ createP2pNode }, capSegments] = await Promise.all([import('@mesh/p2p/node'), segmentCap()])
+  const [{ createP2pNode }, forNarrowPaths] = await Promise.all([import('@mesh/p2p/node'), narrowPaths()])
   const markSocket = settings.fwmark === 0 ? undefined : await socketMark(settings.fwmark)
   const p2p = await createP2pNode(
     {
       ...networkSettings(settings),
       ...(markSocket !== undefined && { markSocket }),
-      ...(capSegments !== undefined && { capSegments }),
+      ...forNarrowPaths,
       network: network.config,
       identity: keyPairOf(identity),
       ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
@@ -113,19 +113,25 @@ async function socketMark(mark: number): Promise<(fd: number) => void> {
 }
 
 /**
- * Gives the function that bounds the host's segments, which the engine's addon can on Linux: packets that UDP does not take
- * go by its connections, which must take them on every path. Of a node without a VPN too: it may relay, and who dials
- * decides for both ends.
+ * Gives what keeps the host's connections alive on narrow paths, which the engine's addon can on Linux: packets that UDP does
+ * not take go by them, which must take them on every path. Of a node without a VPN too: it may relay, and who dials decides
+ * how long the segments of both ends are.
  */
-async function segmentCap(): Promise<((fd: number) => void) | undefined> {
-  if (process.platform !== 'linux') return undefined
-  const { capSegments } = await import('@mesh/engine')
-  return (fd) => {
-    try {
-      capSegments(fd, SEGMENT_BYTES)
-    } catch {
-      // such a connection is as good as those of other programs
-    }
+async function narrowPaths(): Promise<Pick<P2pNodeInit, 'capSegments' | 'allowFragments'>> {
+  if (process.platform !== 'linux') return {}
+  const { allowFragments, capSegments } = await import('@mesh/engine')
+  return {
+    capSegments: (fd) => orAsOthers(() => capSegments(fd, SEGMENT_BYTES)),
+    allowFragments: (fd) => orAsOthers(() => allowFragments(fd)),
+  }
+}
+
+/** A connection that cannot be prepared is as good as those of other programs. */
+function orAsOthers(prepare: () => void): void {
+  try {
+    prepare()
+  } catch {
+    // and so it stays
   }
 }
 

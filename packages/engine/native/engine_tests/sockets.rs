@@ -77,6 +77,22 @@ fn packets_pass_by_sockets_alone() {
 }
 
 #[test]
+fn a_handshake_that_a_path_lost_is_repeated_long_before_wireguard_would() {
+    let (a, lossy) = (End::new(1, false), stranger());
+    lossy.set_read_timeout(Some(Duration::from_secs(4))).unwrap();
+    set_path(&a, 2, Path { endpoint: Some(lossy.local_addr().unwrap()), stream: false, ..Path::STREAM });
+    assert!(a.kernel.send(&build(&Spec::default())));
+    let mut initiation = || {
+        let mut datagram = [0; 2000];
+        let len = lossy.recv(&mut datagram).expect("an initiation");
+        assert_eq!((len, datagram[0]), (INITIATION_BYTES, 1));
+    };
+    initiation();
+    initiation();
+    initiation();
+}
+
+#[test]
 fn super_segments_pass_by_sockets_in_their_order() {
     let (a, b) = over_sockets(true, false);
     for (v6, tcp) in [(false, true), (true, true), (false, false), (true, false)] {

@@ -126,12 +126,16 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
 }
 
 /** Prepares each socket before it connects or listens. */
-function socketPreparation({ markSocket, capSegments }: P2pNodeInit): MarkSocket | undefined {
-  if (capSegments === undefined) return markSocket
+function socketPreparation(init: P2pNodeInit): MarkSocket | undefined {
+  const { markSocket, capSegments, allowFragments } = init
+  if (capSegments === undefined && allowFragments === undefined) return markSocket
   return (fd, remote) => {
     markSocket?.(fd)
+    if (remote !== undefined && isOnLink(remote, networkInterfaces())) return
+    // each end's packets are cut by its own leave; who accepts has it from the socket that listens
+    allowFragments?.(fd)
     // who is dialled sends no longer ones than the dialler takes
-    if (remote !== undefined && !isOnLink(remote, networkInterfaces())) capSegments(fd)
+    if (remote !== undefined) capSegments?.(fd)
   }
 }
 

@@ -62,6 +62,11 @@ export interface P2pNodeInit extends P2pMemberInit {
    * where a path grew narrow and does not say so, TCP sends the same long segment for ever.
    */
   readonly capSegments?: (fd: number) => void
+  /**
+   * Lets routers cut the IPv4 packets of each socket that listens, or dials beyond this machine's own links: for paths that
+   * are narrower than those segments.
+   */
+  readonly allowFragments?: (fd: number) => void
   /** The time between two looks into the DHT once members were found, in ms; 720 s by default. */
   readonly rendezvousIntervalMs?: number
 }

@@ -17,3 +17,19 @@ export function capSegments(descriptor: number, bytes: number, addon?: string): 
     throw fromNative(error)
   }
 }
+
+/**
+ * Lets routers cut the IPv4 packets of a TCP socket, by its file descriptor, where a path is narrower than its segments: no
+ * packet is lost where they do not say so. With a listening socket it holds for those that it accepts from then on.
+ *
+ * @param addon the addon's file, where it is not in its platform package
+ * @throws MeshError `engine.no_addon`; `engine.system`, for a descriptor that is no socket
+ */
+export function allowFragments(descriptor: number, addon?: string): void {
+  const library = loadAddon(addon)
+  try {
+    library.allowFragments(descriptor)
+  } catch (error) {
+    throw fromNative(error)
+  }
+}
