@@ -66,6 +66,20 @@ describe.skipIf(why !== undefined)(suite, () => {
     lab.run(host, ['ip', 'link', 'set', device, 'mtu', String(mtu)])
   }
 
+  /**
+   * Has the router send no longer packets on, cut where they may be. Its devices still take longer ones: the end of a cable
+   * in here drops what is longer than its own MTU, which no router in the way of real ones does.
+   */
+  function narrowRoutes(mtu: number): void {
+    for (const [device, net] of [
+      ['toleft', 1],
+      ['toright', 2],
+    ] as const) {
+      const route = [`192.168.${net}.0/24`, 'dev', device, 'mtu', 'lock', String(mtu)]
+      lab.run('router', ['ip', 'route', 'replace', ...route])
+    }
+  }
+
   /** The path MTU that each end of the path uses. */
   async function pathMtus(): Promise<readonly number[]> {
     const ends = [
@@ -131,7 +145,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     lab.run('router', ['nft', silent])
     try {
       for (const mtu of [1_000, 576]) {
-        for (const device of ['toleft', 'toright']) setMtu('router', device, mtu)
+        narrowRoutes(mtu)
         await eventually(() => ping(lab, 'left', right.v4, { count: 1, size: 1_200 }), {
           withinMs: 30_000,
           everyMs: 200,
@@ -139,16 +153,14 @@ describe.skipIf(why !== undefined)(suite, () => {
         const stop = await serveIperf(lab, 'right')
         try {
           for (const way of [[], ['-R']])
-            expect((await iperf(lab, 'left', right.v4, ['-n', '2M', ...way])).bytes).toBeGreaterThan(
-              1_000_000,
-            )
+            expect((await iperf(lab, 'left', right.v4, way)).bytes).toBeGreaterThan(1_000_000)
         } finally {
           await stop()
         }
       }
     } finally {
       lab.run('router', ['nft', 'delete table ip silent'])
-      for (const device of ['toleft', 'toright']) setMtu('router', device, 9_000)
+      narrowRoutes(9_000)
     }
   }, 120_000)
 })

@@ -82,7 +82,7 @@ fn a_handshake_that_a_path_lost_is_repeated_long_before_wireguard_would() {
     lossy.set_read_timeout(Some(Duration::from_secs(4))).unwrap();
     set_path(&a, 2, Path { endpoint: Some(lossy.local_addr().unwrap()), stream: false, ..Path::STREAM });
     assert!(a.kernel.send(&build(&Spec::default())));
-    let mut initiation = || {
+    let initiation = || {
         let mut datagram = [0; 2000];
         let len = lossy.recv(&mut datagram).expect("an initiation");
         assert_eq!((len, datagram[0]), (INITIATION_BYTES, 1));
