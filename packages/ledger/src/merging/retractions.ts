@@ -31,9 +31,9 @@ export interface RetractionsInit {
 }
 
 interface Retractions {
-  /** Tombstones for whoever sent what was refused. */
+  /** Tombstones for whoever sent what was refused and has ended for all. */
   readonly answers: readonly KeyedEntry[]
-  /** Those of them that all members are to be told. */
+  /** Tombstones that all members are to be told. */
   readonly news: readonly KeyedEntry[]
 }
 
@@ -66,8 +66,10 @@ export function createRetractions(init: RetractionsInit): Retract {
       if (!isEnded(each, init)) continue
       const id = `${each.keyed.entry.version} ${positionId(each.keyed)}`
       const last = told.get(id)
+      // of a conflict between two that live all are told, and settle it
+      const isAnswered = each.code === 'REPLAYED'
       if (last !== undefined && now < last.until) {
-        answers.push(last.tombstone)
+        if (isAnswered) answers.push(last.tombstone)
         continue
       }
       if (++checked > MAX_RETRACTIONS_AT_ONCE) break
@@ -75,7 +77,7 @@ export function createRetractions(init: RetractionsInit): Retract {
       if (!init.verify(each.keyed) || !all.take()) continue
       const tombstone = tombstoneFor(each.keyed, nowMs)
       told.set(id, { tombstone, until: now + RETRACTION_PAUSE_MS })
-      answers.push(tombstone)
+      if (isAnswered) answers.push(tombstone)
       news.push(tombstone)
     }
     return { answers, news }
