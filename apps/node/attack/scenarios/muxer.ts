@@ -187,7 +187,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     name: 'sealed-bytes',
     who: 'stranger',
     does: 'messages of the encryption of one byte each, thousands in each block of bytes, on 8 connections',
-    boundedBy: 'nothing: all of a block are opened in one turn',
+    boundedBy: 'FRAMES_TURN_MS',
     appliesToLegacy: true,
     aim: 'messages',
     run: (attack) => together(8, () => overAndOver(attack, () => sendSealedBytes(attack))),

@@ -17,6 +17,7 @@ import { drainOneByOne } from '../upstream/muxer-drain.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import { handleInTurns } from '../upstream/muxer-turns.ts'
+import { openInTurns } from '../upstream/noise-turns.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import {
   keepLeastRoundTrip,
@@ -42,6 +43,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
     factory.createStreamMuxer = (connection) => {
       freeSentBlocks(connection)
       joinWrites(connection)
+      openInTurns(connection, turns)
       const made = createMuxer(connection)
       sendWhileOpen(made)
       boundMuxerPings(made, clock)
