@@ -214,6 +214,34 @@ describe('behind NATs', () => {
     expect(isDirect(a, b)).toBe(true)
     expect(b.paths.pathOf(a.id)?.endpoint.address).toBe('5.5.5.99')
   })
+
+  test('nobody is said to be heard at an address of before', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'open'])
+    await network.run(35_000)
+    a.nat.move('5.5.5.99')
+    await network.run(2_000)
+    const asked = b.paths.measure(a.id, new AbortController().signal)
+    await network.run(2_000)
+    await asked
+    const seen = b.paths.status(a.id).candidates.filter(({ kind }) => kind !== 'own')
+    const told = seen.map(({ endpoint, isAnswered, isHeard }) => [endpoint.address, isAnswered, isHeard])
+    expect(told.toSorted()).toEqual([
+      ['5.5.5.1', false, false],
+      ['5.5.5.99', true, true],
+    ])
+  })
+
+  test('another mapping is told of once with each peer that sees it', async () => {
+    const { network, a } = await direct(['port-restricted', 'open'])
+    const witnesses = network.members.slice(1).map(({ id }) => id)
+    await network.run(35_000)
+    expect(a.remapped).toEqual([])
+    a.nat.move('5.5.5.99')
+    await network.run(1_500)
+    expect(a.remapped.toSorted()).toEqual(witnesses.toSorted())
+    await network.run(60_000)
+    expect(a.remapped).toHaveLength(witnesses.length)
+  })
 })
 
 test('a first search that was missed is soon repeated, and later ones seldom', async () => {

@@ -90,7 +90,8 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'pong':
       return takePong(state, input, now)
     case 'unsent':
-      for (const path of state.paths.values()) lose(state, path, ({ nonce }) => nonce === input.nonce)
+      for (const path of state.paths.values())
+        lose(state, path, { now, isLost: ({ nonce }) => nonce === input.nonce })
       return
     case 'measure':
       if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
@@ -209,6 +210,7 @@ function takePong(
   path.answeredAt = now
   path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
+  path.silentSince = undefined
   if (sent.length > LEAST_PING_BYTES)
     takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
   if (path === state.chosen) state.isSuspect = false

@@ -1,6 +1,6 @@
 /**
- * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; and while
- * packets go by the stream and nothing comes.
+ * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; when this
+ * node's NAT has another mapping; and while packets go by the stream and nothing comes.
  */
 import type { PeerId } from '@mesh/core'
 import type { UdpPath } from '../paths/path-state.ts'
@@ -15,8 +15,8 @@ export class ConnectionDoubts {
   readonly #components: ConnectionDoubtsComponents
   /** The peers whose path is in doubt, until it is sure again. */
   readonly #doubted = new Map<PeerId, AbortController>()
-  /** The peers of whom nothing comes, and who are looked at now. */
-  readonly #silent = new Map<PeerId, AbortController>()
+  /** The peers that are looked at now for another reason. */
+  readonly #looked = new Map<PeerId, AbortController>()
 
   constructor(components: ConnectionDoubtsComponents) {
     this.#components = components
@@ -32,17 +32,20 @@ export class ConnectionDoubts {
     void this.#components.network.endDead?.(peer, looking.signal)
   }
 
-  /** Packets go to the peer by the stream, and for a while nothing came. */
-  unanswered(peer: PeerId): void {
-    if (this.#silent.has(peer)) return
+  /**
+   * There is a reason to look at the connection now: packets go by the stream and for a while nothing came, or this node's NAT
+   * has another mapping for a socket, and may have forgotten those of connections with it.
+   */
+  look(peer: PeerId): void {
+    if (this.#looked.has(peer)) return
     const looking = new AbortController()
-    this.#silent.set(peer, looking)
-    void this.#look(peer, looking)
+    this.#looked.set(peer, looking)
+    void this.#lookAt(peer, looking)
   }
 
-  /** Something came from such a peer. */
+  /** Something came from the peer by the stream. */
   answered(peer: PeerId): void {
-    this.#silent.get(peer)?.abort()
+    this.#looked.get(peer)?.abort()
   }
 
   forget(peer: PeerId): void {
@@ -52,11 +55,11 @@ export class ConnectionDoubts {
   }
 
   stop(): void {
-    for (const peer of [...this.#doubted.keys(), ...this.#silent.keys()]) this.forget(peer)
+    for (const peer of [...this.#doubted.keys(), ...this.#looked.keys()]) this.forget(peer)
   }
 
-  async #look(peer: PeerId, looking: AbortController): Promise<void> {
+  async #lookAt(peer: PeerId, looking: AbortController): Promise<void> {
     await this.#components.network.endDead?.(peer, looking.signal)
-    this.#silent.delete(peer)
+    this.#looked.delete(peer)
   }
 }

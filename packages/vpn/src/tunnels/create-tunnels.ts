@@ -88,6 +88,7 @@ class PeerTunnels implements Tunnels {
           this.#doubts.pathChanged(peer)
           components.onUdpPath?.(peer)
         },
+        onRemapped: (peer) => this.#doubts.look(peer),
         onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
@@ -96,7 +97,7 @@ class PeerTunnels implements Tunnels {
       ...shared,
       isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
       onOpenFailed: (peer) => this.#evaluate(peer),
-      onUnanswered: (peer) => this.#doubts.unanswered(peer),
+      onUnanswered: (peer) => this.#doubts.look(peer),
       onAnswered: (peer) => this.#doubts.answered(peer),
     })
     this.#legacy = createLegacyTunnels(init.legacy ?? true, {
