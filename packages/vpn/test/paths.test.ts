@@ -144,6 +144,21 @@ describe('behind NATs', () => {
       expect(a.sockets.size).toBe(0)
     })
 
+    test('one that restarts again and again with another address is no such NAT, and is expected to break again', async () => {
+      const network = networkOf(3)
+      const [a, b] = [network.add('a', 'port-restricted'), network.add('b', 'port-restricted')]
+      await network.meet(a, b)
+      await network.run(20_000)
+      const lost: number[] = []
+      for (let restart = 0; restart < 10; restart++) {
+        a.nat.move(`5.5.5.${50 + restart}`)
+        lost.push(await network.countLost(25_000, [a, b]))
+        expect(a.sockets.size).toBe(0)
+      }
+      // tenths of a second, once the period is known
+      expect(Math.max(...lost.slice(4))).toBeLessThan(5)
+    })
+
     test('once the NAT forgets no more, packets leave by the first socket again', async () => {
       const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { seed: 9, lifeMs: 25_000 })
       expect(a.sockets.size).toBeGreaterThan(0)

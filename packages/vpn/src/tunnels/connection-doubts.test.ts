@@ -34,6 +34,17 @@ test('a connection is looked at with each turn of its path for the worse, and th
   expect(looks.map(({ aborted }) => aborted)).toEqual([true, true, true])
 })
 
+test('another mapping of the NAT is a reason to look each time, and none to end anything soon', () => {
+  const looks: AbortSignal[] = []
+  const doubts = new ConnectionDoubts({
+    pathOf: () => SURE,
+    network: { endDead: async (_peer, signal) => void looks.push(signal) },
+  })
+  doubts.remapped(PEER)
+  doubts.remapped(PEER)
+  expect(looks.map(({ aborted }) => aborted)).toEqual([true, true])
+})
+
 test('a peer that does not answer is looked at again and again, until something comes', async () => {
   const looks: { readonly signal: AbortSignal; readonly end: () => void }[] = []
   const doubts = new ConnectionDoubts({
@@ -46,19 +57,19 @@ test('a peer that does not answer is looked at again and again, until something 
       },
     },
   })
-  doubts.look(PEER)
-  doubts.look(PEER)
+  doubts.unanswered(PEER)
+  doubts.unanswered(PEER)
   expect(looks.map(({ signal }) => signal.aborted)).toEqual([false])
   looks[0]?.end()
   await Promise.resolve()
   await Promise.resolve()
-  doubts.look(PEER)
+  doubts.unanswered(PEER)
   doubts.answered(PEER)
   expect(looks.map(({ signal }) => signal.aborted)).toEqual([false, true])
   looks[1]?.end()
   await Promise.resolve()
   await Promise.resolve()
-  doubts.look(PEER)
+  doubts.unanswered(PEER)
   doubts.stop()
   expect(looks.map(({ signal }) => signal.aborted)).toEqual([false, true, true])
 })

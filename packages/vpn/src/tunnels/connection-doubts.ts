@@ -15,8 +15,8 @@ export class ConnectionDoubts {
   readonly #components: ConnectionDoubtsComponents
   /** The peers whose path is in doubt, until it is sure again. */
   readonly #doubted = new Map<PeerId, AbortController>()
-  /** The peers that are looked at now for another reason. */
-  readonly #looked = new Map<PeerId, AbortController>()
+  /** The peers of whom nothing comes, and who are looked at now. */
+  readonly #silent = new Map<PeerId, AbortController>()
 
   constructor(components: ConnectionDoubtsComponents) {
     this.#components = components
@@ -32,20 +32,23 @@ export class ConnectionDoubts {
     void this.#components.network.endDead?.(peer, looking.signal)
   }
 
-  /**
-   * There is a reason to look at the connection now: packets go by the stream and for a while nothing came, or this node's NAT
-   * has another mapping for a socket, and may have forgotten those of connections with it.
-   */
-  look(peer: PeerId): void {
-    if (this.#looked.has(peer)) return
-    const looking = new AbortController()
-    this.#looked.set(peer, looking)
-    void this.#lookAt(peer, looking)
+  /** This node's NAT has another mapping, as the peer sees it: it may have forgotten those of connections, too. */
+  remapped(peer: PeerId): void {
+    // once it is in doubt another one is made, and there is no hurry to end it
+    void this.#components.network.endDead?.(peer, AbortSignal.abort())
   }
 
-  /** Something came from the peer by the stream. */
+  /** Packets go to the peer by the stream, and for a while nothing came. */
+  unanswered(peer: PeerId): void {
+    if (this.#silent.has(peer)) return
+    const looking = new AbortController()
+    this.#silent.set(peer, looking)
+    void this.#look(peer, looking)
+  }
+
+  /** Something came from such a peer. */
   answered(peer: PeerId): void {
-    this.#looked.get(peer)?.abort()
+    this.#silent.get(peer)?.abort()
   }
 
   forget(peer: PeerId): void {
@@ -55,11 +58,11 @@ export class ConnectionDoubts {
   }
 
   stop(): void {
-    for (const peer of [...this.#doubted.keys(), ...this.#looked.keys()]) this.forget(peer)
+    for (const peer of [...this.#doubted.keys(), ...this.#silent.keys()]) this.forget(peer)
   }
 
-  async #lookAt(peer: PeerId, looking: AbortController): Promise<void> {
+  async #look(peer: PeerId, looking: AbortController): Promise<void> {
     await this.#components.network.endDead?.(peer, looking.signal)
-    this.#looked.delete(peer)
+    this.#silent.delete(peer)
   }
 }

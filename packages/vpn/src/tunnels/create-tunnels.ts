@@ -88,7 +88,7 @@ class PeerTunnels implements Tunnels {
           this.#doubts.pathChanged(peer)
           components.onUdpPath?.(peer)
         },
-        onRemapped: (peer) => this.#doubts.look(peer),
+        onRemapped: (peer) => this.#doubts.remapped(peer),
         onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
@@ -97,7 +97,7 @@ class PeerTunnels implements Tunnels {
       ...shared,
       isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
       onOpenFailed: (peer) => this.#evaluate(peer),
-      onUnanswered: (peer) => this.#doubts.look(peer),
+      onUnanswered: (peer) => this.#doubts.unanswered(peer),
       onAnswered: (peer) => this.#doubts.answered(peer),
     })
     this.#legacy = createLegacyTunnels(init.legacy ?? true, {
