@@ -160,8 +160,9 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
   if (!isNew && state.chosen !== undefined) return
   if (state.toldAt.length >= TOLD_SEARCHES_PER_MINUTE) return
   state.toldAt.push(now)
-  // the peer is elsewhere, and the way to it may be another one
+  // the peer is elsewhere: the way to it may be another one, or gone
   if (state.chosen !== undefined) {
+    state.probeAt = now
     state.chosen.raiseAt = now
     state.chosen.raiseWaitMs = LEAST_RAISE_MS
   }
