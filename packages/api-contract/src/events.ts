@@ -58,7 +58,9 @@ export const eventSchemas = {
       At: happenedAt(),
     }),
   ),
+  /** A peer is connected, or reached another way than before. */
   'peer.connected': later(() => peer().extend({ Path: z.enum(['direct', 'relayed']) })),
+  /** A peer's last connection ended, or all that it has stay silent; it may be back within a second, by another one. */
   'peer.disconnected': peer,
   /** A peer was refused: it is no member, or sent what no member may. Ten a second of each code are told. */
   'peer.refused': later(() =>

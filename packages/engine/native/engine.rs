@@ -236,12 +236,15 @@ impl Engine {
         self.shared.datagrams.take()
     }
 
-    /// The numbers of the peers to or from whom packets passed since the last call.
+    /// The numbers of the peers to or from whom packets passed since the last call, or for whom some wait: a path that died
+    /// while nothing passed keeps the handshake from them that they wait for.
     pub fn active(&self) -> Vec<u32> {
         let is_active = |entry: &&Entry| {
-            let Counters { packets_in, packets_out, .. } = &*entry.peer.counters;
+            let peer = &entry.peer;
+            let Counters { packets_in, packets_out, .. } = &*peer.counters;
             let passed = packets_in.load(Relaxed) + packets_out.load(Relaxed);
-            entry.peer.seen.swap(passed, Relaxed) != passed
+            peer.seen.swap(passed, Relaxed) != passed
+                || (peer.live.load(Relaxed) && peer.state().is_waiting())
         };
         self.table().entries().iter().filter(is_active).map(|entry| entry.peer.id).collect()
     }

@@ -164,7 +164,7 @@ export interface Engine {
    * 1,000 a second from one address of the first and 100 of the others.
    */
   takeDatagrams(): readonly Datagram[]
-  /** The peers to or from whom packets passed since the last call. */
+  /** The peers to or from whom packets passed since the last call, or for whom packets wait. */
   activePeers(): readonly PeerId[]
   /** The counters of now. */
   stats(): EngineStats

@@ -249,7 +249,9 @@ export interface PeerStatus {
 }
 
 export type P2pEvent =
+  /** The peer is connected, or reached another way than before. */
   | { readonly type: 'peer.connected'; readonly peer: string; readonly path: 'direct' | 'relayed' }
+  /** The peer's last connection ended, or all that it has are in doubt. */
   | { readonly type: 'peer.disconnected'; readonly peer: string }
   /** A non-member or a bad message was refused; counted by `code`. */
   | {

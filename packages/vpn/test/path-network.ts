@@ -39,6 +39,8 @@ export interface SimMember {
   readonly paths: Paths
   /** What the path to each peer was, with its times. */
   readonly changes: Map<PeerId, Change[]>
+  /** The peers that saw one of its sockets elsewhere than before, in turn. */
+  readonly remapped: PeerId[]
   /** Those for whom packets pass. */
   readonly active: Set<PeerId>
   readonly vpnRanges: Cidr[]
@@ -125,6 +127,7 @@ export class PathNetwork {
           all.push({ at: this.clock.monotonic(), path: member.paths.pathOf(peer) })
           member.changes.set(peer, all)
         },
+        onRemapped: (peer) => member.remapped.push(peer),
         clock: this.clock,
         random: this.#random,
         log: silentLogger,
@@ -136,6 +139,7 @@ export class PathNetwork {
       nat,
       paths,
       changes: new Map(),
+      remapped: [],
       active: new Set(),
       vpnRanges: [],
       sockets: new Set(),

@@ -144,6 +144,21 @@ describe('behind NATs', () => {
       expect(a.sockets.size).toBe(0)
     })
 
+    test('one that restarts again and again with another address is no such NAT, and is expected to break again', async () => {
+      const network = networkOf(3)
+      const [a, b] = [network.add('a', 'port-restricted'), network.add('b', 'port-restricted')]
+      await network.meet(a, b)
+      await network.run(20_000)
+      const lost: number[] = []
+      for (let restart = 0; restart < 10; restart++) {
+        a.nat.move(`5.5.5.${50 + restart}`)
+        lost.push(await network.countLost(25_000, [a, b]))
+        expect(a.sockets.size).toBe(0)
+      }
+      // tenths of a second, once the period is known
+      expect(Math.max(...lost.slice(4))).toBeLessThan(5)
+    })
+
     test('once the NAT forgets no more, packets leave by the first socket again', async () => {
       const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { seed: 9, lifeMs: 25_000 })
       expect(a.sockets.size).toBeGreaterThan(0)
@@ -213,6 +228,34 @@ describe('behind NATs', () => {
     await network.run(6_000)
     expect(isDirect(a, b)).toBe(true)
     expect(b.paths.pathOf(a.id)?.endpoint.address).toBe('5.5.5.99')
+  })
+
+  test('nobody is said to be heard at an address of before', async () => {
+    const { network, a, b } = await direct(['port-restricted', 'open'])
+    await network.run(35_000)
+    a.nat.move('5.5.5.99')
+    await network.run(2_000)
+    const asked = b.paths.measure(a.id, new AbortController().signal)
+    await network.run(2_000)
+    await asked
+    const seen = b.paths.status(a.id).candidates.filter(({ kind }) => kind !== 'own')
+    const told = seen.map(({ endpoint, isAnswered, isHeard }) => [endpoint.address, { isAnswered, isHeard }])
+    expect(Object.fromEntries(told)).toEqual({
+      '5.5.5.1': { isAnswered: false, isHeard: false },
+      '5.5.5.99': { isAnswered: true, isHeard: true },
+    })
+  })
+
+  test('another mapping is told of once with each peer that sees it', async () => {
+    const { network, a } = await direct(['port-restricted', 'open'])
+    const witnesses = network.members.slice(1).map(({ id }) => id)
+    await network.run(35_000)
+    expect(a.remapped).toEqual([])
+    a.nat.move('5.5.5.99')
+    await network.run(1_500)
+    expect(a.remapped.toSorted()).toEqual(witnesses.toSorted())
+    await network.run(60_000)
+    expect(a.remapped).toHaveLength(witnesses.length)
   })
 })
 
@@ -471,6 +514,16 @@ describe('while no packets pass', () => {
     const natted = await idleProbes(['port-restricted', 'open'])
     expect(natted.probes).toBeGreaterThan(6)
     expect(isDirect(natted.a, natted.b)).toBe(true)
+  })
+
+  test('a NAT that restarted meanwhile holds up the first ones for a second, and what is answered for another', async () => {
+    const { network, a, b } = await idleProbes(['port-restricted', 'port-restricted'])
+    a.nat.move('5.5.5.99')
+    a.active.add(b.id)
+    expect(network.passes(a, b)).toBe(false)
+    expect(await network.until(() => network.passes(a, b), 1_000)).toBeLessThan(1_000)
+    expect(await network.until(() => network.passes(b, a), 1_000)).toBeLessThan(1_000)
+    expect(await network.until(() => isDirect(a, b) && network.passes(b, a), 1_000)).toBeLessThan(1_000)
   })
 
   test('the first ones after a long silence go both ways, until the path has answered', async () => {

@@ -81,6 +81,7 @@ fn a_handshake_that_a_path_lost_is_repeated_long_before_wireguard_would() {
     let (a, lossy) = (End::new(1, false), stranger());
     lossy.set_read_timeout(Some(Duration::from_secs(4))).unwrap();
     set_path(&a, 2, Path { endpoint: Some(lossy.local_addr().unwrap()), stream: false, ..Path::STREAM });
+    assert!(a.engine.active().is_empty());
     assert!(a.kernel.send(&build(&Spec::default())));
     let initiation = || {
         let mut datagram = [0; 2000];
@@ -88,7 +89,10 @@ fn a_handshake_that_a_path_lost_is_repeated_long_before_wireguard_would() {
         assert_eq!((len, datagram[0]), (INITIATION_BYTES, 1));
     };
     initiation();
+    // the path that does not answer is needed all the while, though nothing passes
+    assert_eq!(a.engine.active(), [PEER]);
     initiation();
+    assert_eq!(a.engine.active(), [PEER]);
     initiation();
 }
 

@@ -20,7 +20,7 @@ export async function startParts(
   components: P2pComponents,
 ): Promise<{ readonly joined: Promise<unknown>; readonly stop: () => Promise<void> }> {
   const { init, host, topic, book, reach, bootstrap, configured } = given
-  const stopWatching = watchConnections({ host, emit: given.events.emit })
+  const stopWatching = watchConnections({ host, checks: given.checks, emit: given.events.emit })
   const stopPushing = pushIdentify({ host, clock: components.clock })
   await given.membership.start()
   const stopGate =

@@ -24,6 +24,7 @@ export function createPathState(
     chosen: undefined,
     isSuspect: false,
     lostAt: Number.NEGATIVE_INFINITY,
+    isLetGo: false,
     brokeAt: [],
     isBreakNear: false,
     searchAt: now,

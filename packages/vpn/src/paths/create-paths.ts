@@ -236,7 +236,10 @@ class UdpPaths implements Paths {
       isOwn: isSeenAsOwn,
     })
     if (is !== 'same') this.#own.look()
-    if (is === 'other') this.#stepAll({ type: 'remapped', socket })
+    if (is === 'other') {
+      this.#stepAll({ type: 'remapped', socket })
+      this.#components.onRemapped?.(member.peer)
+    }
     const { chosen } = member.state
     const asked = chosen?.key === pathKey(ends) && chosen.sent.find((each) => each.nonce === nonce)
     if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)

@@ -80,6 +80,15 @@ test('a search is under way until it is known that no packet of 1280 bytes passe
   expect([...told]).toEqual(['searching', 'too-small'])
 })
 
+test('a path that nobody needed for long is not said to be blocked', () => {
+  const peer = answeringPeer(1_280, () => true)
+  peer.take({ type: 'candidates', candidates: [{ endpoint, kind: 'own' }] }, 0)
+  peer.take({ type: 'tick' }, IDLE_MS + 1_000)
+  expect(peer.explain(IDLE_MS + 1_000)).toMatchObject({ state: 'none', reason: 'idle' })
+  peer.take({ type: 'active' }, IDLE_MS + 2_000)
+  expect(peer.explain(IDLE_MS + 2_000)).toMatchObject({ state: 'direct', reason: undefined })
+})
+
 test('whoever asks learns which addresses answer at that time', () => {
   const other = { address: '192.0.2.8' as IpAddress, port: 4_711 }
   const answering = new Set<Endpoint>([endpoint, other])
@@ -98,9 +107,13 @@ test('whoever asks learns which addresses answer at that time', () => {
   ]
   expect(ask(1_000)).toEqual([undefined, well, well])
   answering.delete(other)
-  expect(ask(30_000)).toEqual([undefined, well, [false, true]])
-  // its probes came more than a minute ago
-  expect(ask(90_000)).toEqual([undefined, well, silent])
+  // what came before says nothing of now
+  expect(ask(30_000)).toEqual([undefined, well, silent])
+  const ping = { type: 'ping', from: other, socket: undefined, nonce: 1n, length: 42, turn: 0 } as const
+  peer.take(ping, 31_500)
+  expect(ask(60_000)).toEqual([undefined, well, [false, true]])
+  // more than a minute ago
+  expect(ask(92_000)).toEqual([undefined, well, silent])
   // nobody needed the path for long, and somebody who asks does
   peer.take({ type: 'tick' }, IDLE_MS + 90_000)
   expect(peer.explain(IDLE_MS + 90_000).reason).toBe('idle')

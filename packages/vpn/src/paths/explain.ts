@@ -72,7 +72,7 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
     endpoint: path.endpoint,
     kind: path.kind,
     isAnswered: path.answeredAt !== undefined && path.lost === 0,
-    isHeard: chosen === undefined ? isHeard(state, path) : isHeardLately(path, now),
+    isHeard: chosen === undefined ? isHeard(state, path) : isHeardNow(path, now),
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
@@ -85,6 +85,12 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
 /** A probe of the peer came; what came before the path in use died says nothing any more of why there is none. */
 function isHeard({ lostAt }: PathState, { heardAt }: Path): boolean {
   return heardAt !== undefined && heardAt > lostAt
+}
+
+/** A probe of the peer came a short while ago; where this node's own are lost, since that was found. */
+function isHeardNow(path: Path, now: number): boolean {
+  const { heardAt = 0, silentSince = heardAt } = path
+  return isHeardLately(path, now) && heardAt >= silentSince
 }
 
 /** The path to each address of the peer that says most of it: by whichever socket it was answered last. */
@@ -100,6 +106,7 @@ function byAddress({ paths, chosen }: PathState): readonly Path[] {
 }
 
 function reasonOf(state: PathState, { varying, isSame }: Nats): NoPathReason {
+  if (state.isLetGo) return 'idle'
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
   // the longest packet that passes is looked for after the search, too

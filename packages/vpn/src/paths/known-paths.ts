@@ -39,6 +39,7 @@ export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): P
     answeredAt: undefined,
     heardAt: undefined,
     lost: 0,
+    silentSince: undefined,
     mtu: 0,
     tries: undefined,
     raiseAt: Number.POSITIVE_INFINITY,

@@ -18,7 +18,7 @@ import { search } from './send-probes.ts'
 export function expire(state: PathState, now: number): void {
   for (const path of state.paths.values()) {
     const waitMs = answerMs(path)
-    lose(state, path, ({ at }) => now - at >= waitMs)
+    lose(state, path, { now, isLost: ({ at }) => now - at >= waitMs })
     if (isGone(path, now) && path !== state.chosen) state.paths.delete(path.key)
   }
 }
@@ -33,6 +33,7 @@ export function leave(state: PathState, now: number): void {
     search(state, now)
   } else if (chosen !== undefined && isIdle(state, now)) {
     forsake(state, chosen)
+    state.isLetGo = true
   }
 }
 
@@ -43,7 +44,11 @@ function isGone({ kind, heardAt, answeredAt }: Path, now: number): boolean {
 }
 
 /** Takes those probes of the path for lost, and draws the conclusions. */
-export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][number]) => boolean): void {
+export function lose(
+  state: PathState,
+  path: Path,
+  { now, isLost }: { readonly now: number; readonly isLost: (sent: Path['sent'][number]) => boolean },
+): void {
   const lost = path.sent.filter(isLost)
   if (lost.length === 0) return
   path.sent = path.sent.filter((sent) => !lost.includes(sent))
@@ -54,7 +59,10 @@ export function lose(state: PathState, path: Path, isLost: (sent: Path['sent'][n
   for (const sent of lost) {
     const { tries } = path
     if (tries !== undefined && sent.length === tries.mtu + SEAL_BYTES) path.tries = nextTry(tries, path.mtu)
-    else if (!isLonger(sent)) path.lost++
+    else if (!isLonger(sent)) {
+      path.lost++
+      path.silentSince ??= now
+    }
   }
   if (path === state.chosen && !lost.every(isLonger)) suspect(state)
   else if (path !== state.chosen && path.lost >= LOST_PROBES) forsake(state, path)

@@ -6,7 +6,7 @@
  * 2. before the mapping in use is as old, another socket is opened, and with it a mapping;
  * 3. paths by it are probed, and taken when proven (`own-turn.ts`, `choose-path.ts`); peers follow, as its turn is later;
  * 4. a while later the one before is closed. The engine's own stays, and shows whether the NAT forgets still: once it does
- *    not, or this machine is in another network, packets leave by it again.
+ *    not, or has another address, or this machine is in another network, packets leave by it again.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
@@ -82,7 +82,10 @@ export class OwnSockets {
     const now = this.#components.clock.monotonic()
     const word = this.#seenOf(socket).learn(witness, endpoint, { now, isOwn })
     if (isOwn) return word
-    if (word.is === 'other') this.#ended(word.lived, now)
+    if (word.is === 'other') {
+      if (word.isElsewhere) this.returnToOwn()
+      else this.#ended(word.lived, now)
+    }
     const lastsNow = socket === undefined && word.is === 'same' && word.sinceMs > MOST_BREAK_MS
     if (lastsNow) this.returnToOwn()
     if (word.is !== 'same' && socket === this.#current.socket) this.#plan()

@@ -48,6 +48,8 @@ export interface Path {
   heardAt: number | undefined
   /** Lost probes in a row. */
   lost: number
+  /** When a probe was first found lost since the last answer. */
+  silentSince: number | undefined
   /** The longest packet that was proven to pass; 0: none so far. */
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */
@@ -76,6 +78,8 @@ export interface PathState {
   isSuspect: boolean
   /** When the path in use died last: what was heard before says nothing any more of why there is none. */
   lostAt: number
+  /** The path in use was let go, as nobody needed it, and none was looked for since. */
+  isLetGo: boolean
   /** When paths in use broke, the latest ones, oldest first. */
   brokeAt: readonly number[]
   /** The next break is expected about now: packets go by the stream too. */

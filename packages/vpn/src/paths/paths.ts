@@ -27,6 +27,8 @@ export interface PathsComponents {
   readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when `pathOf` says something else. */
   readonly onPath: (peer: PeerId) => void
+  /** Called when the peer sees a socket of this node elsewhere than before: the NAT has another mapping for it. */
+  readonly onRemapped?: (peer: PeerId) => void
   /** Called when a search found nothing, for another reason than before. */
   readonly onReason?: (peer: PeerId) => void
   readonly clock: Clock

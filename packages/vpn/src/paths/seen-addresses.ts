@@ -11,8 +11,8 @@ export type Word =
   | { readonly is: 'first' }
   /** `sinceMs`: for how long it has said so. */
   | { readonly is: 'same'; readonly sinceMs: number }
-  /** It sees another address. `lived`: of the one before; undefined: it was not asked for a while. */
-  | { readonly is: 'other'; readonly lived: Lived | undefined }
+  /** It sees another address. `lived`: of the one before; undefined: it was not asked for a while. `isElsewhere`: not the port alone differs. */
+  | { readonly is: 'other'; readonly lived: Lived | undefined; readonly isElsewhere: boolean }
 
 /** How long a peer saw one address of the socket. */
 export interface Lived {
@@ -56,7 +56,8 @@ export class SeenAddresses {
     if (isSame) return { is: 'same', sinceMs: now - before.bornAt }
     const wasAsked = now - before.toldAt <= WORD_MS
     const { bornAt, toldAt } = before
-    return { is: 'other', lived: wasAsked ? { forMs: toldAt - bornAt, toldAt } : undefined }
+    const isElsewhere = before.endpoint.address !== endpoint.address
+    return { is: 'other', lived: wasAsked ? { forMs: toldAt - bornAt, toldAt } : undefined, isElsewhere }
   }
 
   forget(witness: PeerId): void {

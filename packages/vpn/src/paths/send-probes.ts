@@ -60,6 +60,7 @@ export function searchAgainAt({ searchAt, lostAt, metAt }: PathState): number {
 export function search(state: PathState, now: number): void {
   state.searchAt = now
   state.round = 0
+  state.isLetGo = false
   for (const path of state.paths.values()) if (path.tries?.mtu === 0) path.tries = undefined
 }
 

@@ -90,7 +90,8 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
     case 'pong':
       return takePong(state, input, now)
     case 'unsent':
-      for (const path of state.paths.values()) lose(state, path, ({ nonce }) => nonce === input.nonce)
+      for (const path of state.paths.values())
+        lose(state, path, { now, isLost: ({ nonce }) => nonce === input.nonce })
       return
     case 'measure':
       if (state.chosen !== undefined) ping(state, state.chosen, { now, effects })
@@ -159,8 +160,9 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
   if (!isNew && state.chosen !== undefined) return
   if (state.toldAt.length >= TOLD_SEARCHES_PER_MINUTE) return
   state.toldAt.push(now)
-  // the peer is elsewhere, and the way to it may be another one
+  // the peer is elsewhere: the way to it may be another one, or gone
   if (state.chosen !== undefined) {
+    state.probeAt = now
     state.chosen.raiseAt = now
     state.chosen.raiseWaitMs = LEAST_RAISE_MS
   }
@@ -209,6 +211,7 @@ function takePong(
   path.answeredAt = now
   path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
+  path.silentSince = undefined
   if (sent.length > LEAST_PING_BYTES)
     takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
   if (path === state.chosen) state.isSuspect = false

@@ -34,6 +34,17 @@ test('a connection is looked at with each turn of its path for the worse, and th
   expect(looks.map(({ aborted }) => aborted)).toEqual([true, true, true])
 })
 
+test('another mapping of the NAT is a reason to look each time, and none to end anything soon', () => {
+  const looks: AbortSignal[] = []
+  const doubts = new ConnectionDoubts({
+    pathOf: () => SURE,
+    network: { endDead: async (_peer, signal) => void looks.push(signal) },
+  })
+  doubts.remapped(PEER)
+  doubts.remapped(PEER)
+  expect(looks.map(({ aborted }) => aborted)).toEqual([true, true])
+})
+
 test('a peer that does not answer is looked at again and again, until something comes', async () => {
   const looks: { readonly signal: AbortSignal; readonly end: () => void }[] = []
   const doubts = new ConnectionDoubts({

@@ -1,6 +1,6 @@
 /**
- * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; and while
- * packets go by the stream and nothing comes.
+ * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; when this
+ * node's NAT has another mapping; and while packets go by the stream and nothing comes.
  */
 import type { PeerId } from '@mesh/core'
 import type { UdpPath } from '../paths/path-state.ts'
@@ -30,6 +30,12 @@ export class ConnectionDoubts {
     this.#doubted.set(peer, looking)
     // again with each turn for the worse: what answered when a break was near may have ended with the path
     void this.#components.network.endDead?.(peer, looking.signal)
+  }
+
+  /** This node's NAT has another mapping, as the peer sees it: it may have forgotten those of connections, too. */
+  remapped(peer: PeerId): void {
+    // once it is in doubt another one is made, and there is no hurry to end it
+    void this.#components.network.endDead?.(peer, AbortSignal.abort())
   }
 
   /** Packets go to the peer by the stream, and for a while nothing came. */

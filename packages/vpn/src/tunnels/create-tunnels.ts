@@ -88,6 +88,7 @@ class PeerTunnels implements Tunnels {
           this.#doubts.pathChanged(peer)
           components.onUdpPath?.(peer)
         },
+        onRemapped: (peer) => this.#doubts.remapped(peer),
         onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
