@@ -21,6 +21,7 @@ import { NAT_ATTACKS } from './scenarios/nat.ts'
 import { ONE_HOST_ATTACKS } from './scenarios/one-host.ts'
 import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
+import { REPLAY_ATTACKS } from './scenarios/replays.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { ROUTER_ATTACKS } from './scenarios/routers.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
@@ -51,6 +52,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SESSION_ATTACKS,
   ...SLOW_SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
+  ...REPLAY_ATTACKS,
   ...CLAIM_ATTACKS,
   ...READER_ATTACKS,
   ...LIBP2P_ATTACKS,
