@@ -83,7 +83,7 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
       peers.push(peer)
       return peer
     },
-    join: () => running.stage.startMember(victim),
+    join: (args) => running.stage.startMember(victim, args),
   }
   const before = scenario.honestComesLate === true ? undefined : await joined(running, attack)
   const healthUrl = `${victim.url}${victim.healthPath}`

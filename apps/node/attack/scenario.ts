@@ -23,7 +23,7 @@ export interface Attack {
   /** Opens a raw peer with a fresh key, from one of the loopback addresses; it ends with the attack. */
   peer(init?: PeerInit): Promise<Libp2p>
   /** Starts one more honest node, which knows the target; undefined in a network that has all of its nodes, as in a siege. */
-  readonly join?: () => Promise<AttackTarget>
+  readonly join?: (args?: readonly string[]) => Promise<AttackTarget>
 }
 
 export interface PeerInit {

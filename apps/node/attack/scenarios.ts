@@ -11,6 +11,7 @@ import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
+import { IDLE_LEADER_ATTACKS } from './scenarios/idle-leader.ts'
 import { INTERRUPTION_ATTACKS } from './scenarios/interruptions.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
@@ -53,6 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SLOW_SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
   ...REPLAY_ATTACKS,
+  ...IDLE_LEADER_ATTACKS,
   ...CLAIM_ATTACKS,
   ...READER_ATTACKS,
   ...LIBP2P_ATTACKS,

@@ -1,12 +1,10 @@
 /** Attacks on newcomers, which do not know what has ended: members hand them old entries, as their owners signed them. */
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import { systemClock } from '@mesh/core'
-import { createLedger, type KeyedEntry, type Signer } from '@mesh/ledger'
-import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
+import type { KeyedEntry } from '@mesh/ledger'
+import { createNodeSigner } from '@mesh/ledger/node'
 import { encodeSyncMessage, type SyncMessage } from '@mesh/replication'
 import { framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
-import { signEntry } from '../gossip.ts'
+import { areEqual, entriesOf, GONE, HOUR_MS, liveAt, writeHistory } from '../history.ts'
 import { connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { RefusedError } from '../tally.ts'
@@ -15,7 +13,6 @@ import { pause, untilTrue } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice, sayEntries } from '../voice.ts'
 
 const REPLICATION = '/mesh/replication/1'
-const HOUR_MS = 3_600_000
 /** Newcomers that are attacked, old entries of each bucket, and old entries of the attacker itself. */
 const [NEWCOMERS, ENTRIES, OWN_ENTRIES] = [2, 20, 1_000]
 /** Keys that bring the attacker's own old entries without pause. */
@@ -26,61 +23,25 @@ const MAX_STANDING_MS = 10_000
 const EQUAL_WITHIN_MS = 15_000
 const READY_MS = 30_000
 
-/** A member that is gone for good, and a key of the attacker. */
-const [gone, flooder] = [77, 78].map((byte) => createNodeSigner(new Uint8Array(32).fill(byte))) as [
-  Signer,
-  Signer,
-]
-/** When they wrote; an hour later they ended all of it. */
+/** When old entries were written; an hour later they were ended, and an hour after that their tombstones collected. */
 const WRITTEN_MS = Date.now() - 5 * HOUR_MS
 /** Open, owned by who signs, and owned by whom the value names. */
 const BUCKETS = ['old-notes', 'dns', 'services']
+/** A key of the attacker. */
+const flooder = createNodeSigner(new Uint8Array(32).fill(78))
 
-/** Entries, and what ended them a while later. */
-function endedEntries(
-  signer: Signer,
-  buckets: readonly string[],
-  count: number,
-  [atMs, laterMs]: readonly number[],
-) {
-  const signAll = (time = 0, deleted = false) =>
-    buckets.flatMap((bucket) =>
-      Array.from({ length: count }, (_, at) => {
-        const change = { version: BigInt(time) * 1_000_000n, updatedAt: Math.floor(time / 1_000), deleted }
-        return signEntry(signer, [bucket, `old${at}`, { PeerID: signer.peerId }], change)
-      }),
-    )
-  return { entries: signAll(atMs), tombstones: signAll(laterMs, true) }
-}
+const oldEntries = (atMs: number, deleted = false) =>
+  entriesOf(GONE, BUCKETS, { count: ENTRIES, atMs, deleted })
+const ownEntries = (atMs: number, deleted = false) =>
+  entriesOf(flooder, ['own-notes'], { count: OWN_ENTRIES, atMs, deleted })
 
-const OLD = endedEntries(gone, BUCKETS, ENTRIES, [WRITTEN_MS, WRITTEN_MS + HOUR_MS])
-const OWN = endedEntries(flooder, ['own-notes'], OWN_ENTRIES, [WRITTEN_MS, WRITTEN_MS + HOUR_MS])
-
-/** Writes a ledger in which entries were held, and ended, and their tombstones collected, each in its time. */
-async function writeHistory(folder: string): Promise<void> {
-  let nowMs = WRITTEN_MS
-  const ledger = createLedger(
-    {},
-    {
-      signer: gone,
-      verify: createNodeVerifier(),
-      clock: { ...systemClock, now: () => nowMs },
-      store: openDiskStore({ path: join(folder, 'ledger.db') }),
-    },
-  )
-  ledger.merge([heartbeatOf(gone, nowMs), ...OLD.entries, ...OWN.entries], undefined)
-  nowMs += HOUR_MS
-  ledger.merge([...OLD.tombstones, ...OWN.tombstones], undefined)
-  nowMs += HOUR_MS
-  let collected = 0
-  for (let more = true; more; ) {
-    const reaped = ledger.reap()
-    collected += reaped.collected
-    more = reaped.hasMore
-  }
-  await ledger.stop()
-  const wanted = OLD.tombstones.length + OWN.tombstones.length
-  if (collected !== wanted) throw new Error(`${collected} of ${wanted} tombstones were collected`)
+function writeEnded(folder: string): Promise<void> {
+  const endedMs = WRITTEN_MS + HOUR_MS
+  return writeHistory(folder, [
+    { atMs: WRITTEN_MS, entries: [...oldEntries(WRITTEN_MS), ...ownEntries(WRITTEN_MS)] },
+    { atMs: endedMs, entries: [...oldEntries(endedMs, true), ...ownEntries(endedMs, true)] },
+    { atMs: endedMs + HOUR_MS },
+  ])
 }
 
 const NOTHING: SyncMessage = { ranges: [], lists: [], wants: [], entries: [], refused: [], more: false }
@@ -105,33 +66,18 @@ async function bring(attack: Attack, target: AttackTarget, entries: readonly Key
   await connection.close()
 }
 
-/** How many of these keys are live at a node. */
-async function liveAt({ url }: AttackTarget, entries: readonly KeyedEntry[]): Promise<number> {
-  const buckets = [...new Set(entries.map(({ bucket }) => bucket))]
-  const live = await Promise.all(
-    buckets.map(async (bucket) => {
-      const held = (await (await fetch(`${url}/api/ledger/${bucket}`)).json()) as Record<string, unknown>
-      return entries.filter((each) => each.bucket === bucket && each.key in held).length
-    }),
-  )
-  return live.reduce((sum, each) => sum + each, 0)
-}
-
-async function digestOf({ url }: AttackTarget): Promise<string> {
-  const { Digest } = (await (await fetch(`${url}/api/digest`)).json()) as { readonly Digest: string }
-  return Digest
-}
-
 /** Says and ends entries, of which the victim keeps the tombstones. */
 async function sayAndEnd(attack: Attack): Promise<readonly KeyedEntry[]> {
   const { seed, signer } = createMember()
   const now = Date.now()
-  const { entries, tombstones } = endedEntries(signer, ['young-notes'], ENTRIES, [now - 1_000, now])
+  const said = (atMs: number, deleted: boolean) =>
+    entriesOf(signer, ['young-notes'], { count: ENTRIES, atMs, deleted })
+  const entries = said(now - 1_000, false)
   const voice = await openVoice(attack)
   const last = entries.slice(-1)
   await sayEntries(voice, seed, [heartbeatOf(signer), ...entries])
   await untilTrue(READY_MS, async () => (await liveAt(attack.target, last)) > 0)
-  await sayEntries(voice, seed, tombstones)
+  await sayEntries(voice, seed, said(now, true))
   await untilTrue(READY_MS, async () => (await liveAt(attack.target, last)) === 0)
   return entries
 }
@@ -189,13 +135,14 @@ export const REPLAY_ATTACKS: readonly Scenario[] = [
     appliesToLegacy: false,
     isApart: true,
     aim: 'old entries that stood',
-    prepareLedger: writeHistory,
+    prepareLedger: writeEnded,
     async run(attack) {
       const { join, tally, target } = attack
       if (join === undefined) throw new Error('nobody may join')
       const young = await sayAndEnd(attack)
-      const newcomers = await Promise.all(Array.from({ length: NEWCOMERS }, join))
-      const ended = [...OLD.entries, ...young]
+      const newcomers = await Promise.all(Array.from({ length: NEWCOMERS }, () => join()))
+      const ended = [...oldEntries(WRITTEN_MS), ...young]
+      const own = ownEntries(WRITTEN_MS)
       const running: Replay = { nodes: [target, ...newcomers], ended, stoodMs: 0 }
       replays.set(attack, running)
       await Promise.all([
@@ -203,7 +150,7 @@ export const REPLAY_ATTACKS: readonly Scenario[] = [
         ...newcomers.map((newcomer, at) => replay(attack, newcomer, at, ended)),
         together(FLOODERS, () =>
           overAndOver(attack, async () => {
-            await bring(attack, target, OWN.entries)
+            await bring(attack, target, own)
             tally.count('sessions with old entries of its own')
           }),
         ),
@@ -215,8 +162,8 @@ export const REPLAY_ATTACKS: readonly Scenario[] = [
       const { nodes, ended, stoodMs } = running
       attack.tally.count('ms that they stood', stoodMs)
       if (stoodMs > MAX_STANDING_MS) return `ended entries stood for ${Math.round(stoodMs / 1_000)} s`
-      const areEqual = async () => new Set(await Promise.all(nodes.map(digestOf))).size === 1
-      if (!(await untilTrue(EQUAL_WITHIN_MS, areEqual).catch(() => false))) return 'the ledgers differ'
+      if (!(await untilTrue(EQUAL_WITHIN_MS, () => areEqual(nodes)).catch(() => false)))
+        return 'the ledgers differ'
       const live = await Promise.all(nodes.map((node) => liveAt(node, ended)))
       return live.some((each) => each > 0) ? 'ended entries are held by all' : undefined
     },

@@ -68,7 +68,7 @@ interface Muxed {
 }
 
 /** Words of the library's errors by which the other side shows that it ended the channel or its connection. */
-const ENDED = /is closed|errno=32|destroyed|is not 'open'/
+const ENDED = /is closed|errno=(?:32|104)|destroyed|is not 'open'/
 /** Words by which its other errors are told: they have no names of their own. */
 const OF_LIBRARY = /libdatachannel|peer ?connection|data ?channel|RTC|InvalidState/i
 
