@@ -37,7 +37,7 @@ function findWinner(): Uint8Array {
 }
 
 /** A key that is elected by all to whom it is connected, and does nothing; resolves when it stands at all of them. */
-export async function leadIdly(
+async function leadIdly(
   attack: Attack,
   targets: readonly AttackTarget[],
   seed: Uint8Array,
@@ -73,7 +73,7 @@ async function writeOverdue(folder: string): Promise<void> {
 }
 
 let found: Uint8Array | undefined
-export const winner = () => (found ??= findWinner())
+const winner = () => (found ??= findWinner())
 
 const networks = new WeakMap<Attack, readonly AttackTarget[]>()
 
