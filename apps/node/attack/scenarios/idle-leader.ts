@@ -37,11 +37,7 @@ function findWinner(): Uint8Array {
 }
 
 /** A key that is elected by all to whom it is connected, and does nothing; resolves when it stands at all of them. */
-async function leadIdly(
-  attack: Attack,
-  targets: readonly AttackTarget[],
-  seed: Uint8Array,
-): Promise<void> {
+async function leadIdly(attack: Attack, targets: readonly AttackTarget[], seed: Uint8Array): Promise<void> {
   const { signal, config, tally } = attack
   const sealing = createSealing(config)
   const signer = createNodeSigner(seed)
