@@ -7,13 +7,13 @@ import type {
   TypedEventTarget,
 } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
-import type { Clock } from '@mesh/core'
+import { type Clock, LoopTurns } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import { DHT_TURN_MS, MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import type { Dials } from '../reach/dials.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
@@ -58,7 +58,7 @@ export async function joinDht(
   const dht = (await joinService(host, 'dht', (components: Parameters<typeof build>[0]) => {
     const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
     const bounded = Object.create(components, { datastore: { value: datastore } }) as typeof components
-    const made = build(dialWithinBounds(bounded, connect))
+    const made = build(dialWithinBounds(bounded, connect, new LoopTurns(DHT_TURN_MS, clock)))
     boundQuestions(made, host, clock)
     releaseEnded(made)
     return made

@@ -18,6 +18,7 @@ import { createP2pMember } from '../host/p2p-member.ts'
 import type { Platform } from '../host/platform.ts'
 import { FREE_HOST_FAILURES, MAX_DIALS_OF_UNKNOWN_HOST } from '../limits.ts'
 import { PRIVATE_DHT_PROTOCOL } from '../protocols.ts'
+import { dialWithinBounds } from './dht-dials.ts'
 
 /** A third party, which closes each connection. */
 async function startThirdParty() {
@@ -91,4 +92,24 @@ test('peers that answers of a DHT invent at one host have a node dial it a few t
   expect(answers).toBeGreaterThanOrEqual(4)
   expect(third.connections()).toBeGreaterThan(0)
   expect(third.connections()).toBeLessThanOrEqual(FREE_HOST_FAILURES + MAX_DIALS_OF_UNKNOWN_HOST)
+})
+
+test('looks at peers, dials and pings of a DHT each wait for their turn', async () => {
+  const done: string[] = []
+  const note = (what: string) => async () => void done.push(what)
+  const { connectionManager, ping } = dialWithinBounds(
+    {
+      connectionManager: { isDialable: note('look'), openStream: note('stream') },
+      ping: { ping: note('ping') },
+    } as never,
+    note('connect'),
+    { turn: note('turn') },
+  ) as {
+    readonly connectionManager: { isDialable(): Promise<void>; openStream(): Promise<void> }
+    readonly ping: { ping(): Promise<void> }
+  }
+  await connectionManager.isDialable()
+  await connectionManager.openStream()
+  await ping.ping()
+  expect(done).toEqual(['turn', 'look', 'turn', 'connect', 'stream', 'turn', 'connect', 'ping'])
 })
