@@ -37,11 +37,20 @@ export async function runAttack(scenario: Scenario, init: RunInit): Promise<Meas
   try {
     const isMesh = init.kind === 'mesh'
     const { needs = [], victimArgs = [], hasVpn } = scenario
-    const victim = await stage.startVictim(isMesh ? [...needs, ...victimArgs] : [], hasVpn)
+    const ledger = await preparedLedger(scenario, stage)
+    const victim = await stage.startVictim(isMesh ? [...needs, ...victimArgs, ...ledger] : [], hasVpn)
     return await attackVictim(scenario, { ...init, token, stage, victim, administrator })
   } finally {
     await stage.stop()
   }
+}
+
+/** The arguments by which the victim starts with the ledger that the attack wants. */
+async function preparedLedger(scenario: Scenario, stage: Stage): Promise<readonly string[]> {
+  if (scenario.prepareLedger === undefined) return []
+  const folder = stage.makeFolder()
+  await scenario.prepareLedger(folder)
+  return [`--ledger-state=${folder}`]
 }
 
 /** A new network's token, which names an administrator where there is one. */
@@ -74,6 +83,7 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
       peers.push(peer)
       return peer
     },
+    join: (args) => running.stage.startMember(victim, args),
   }
   const before = scenario.honestComesLate === true ? undefined : await joined(running, attack)
   const healthUrl = `${victim.url}${victim.healthPath}`

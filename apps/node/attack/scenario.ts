@@ -22,6 +22,8 @@ export interface Attack {
   readonly tally: Tally
   /** Opens a raw peer with a fresh key, from one of the loopback addresses; it ends with the attack. */
   peer(init?: PeerInit): Promise<Libp2p>
+  /** Starts one more honest node, which knows the target; undefined in a network that has all of its nodes, as in a siege. */
+  readonly join?: (args?: readonly string[]) => Promise<AttackTarget>
 }
 
 export interface PeerInit {
@@ -73,6 +75,8 @@ export interface Scenario {
    * it no time for them.
    */
   readonly hasLongBeginning?: boolean
+  /** Writes the ledger with which the victim starts into an empty folder: for what took hours before the attack. */
+  prepareLedger?(folder: string): Promise<void>
   /**
    * Makes ready what the attack needs, such as a ledger to look through, before its time begins: what a ledger may hold
    * is no growth. Rejects when that cannot be had.

@@ -11,6 +11,7 @@ import { FILE_ATTACKS } from './scenarios/files.ts'
 import { FLOOD_ATTACKS } from './scenarios/floods.ts'
 import { FRAME_ATTACKS } from './scenarios/frames.ts'
 import { GOSSIP_ATTACKS } from './scenarios/gossip.ts'
+import { IDLE_LEADER_ATTACKS } from './scenarios/idle-leader.ts'
 import { INTERRUPTION_ATTACKS } from './scenarios/interruptions.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
@@ -21,6 +22,7 @@ import { NAT_ATTACKS } from './scenarios/nat.ts'
 import { ONE_HOST_ATTACKS } from './scenarios/one-host.ts'
 import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
+import { REPLAY_ATTACKS } from './scenarios/replays.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { ROUTER_ATTACKS } from './scenarios/routers.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
@@ -51,6 +53,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SESSION_ATTACKS,
   ...SLOW_SESSION_ATTACKS,
   ...LEDGER_ATTACKS,
+  ...REPLAY_ATTACKS,
+  ...IDLE_LEADER_ATTACKS,
   ...CLAIM_ATTACKS,
   ...READER_ATTACKS,
   ...LIBP2P_ATTACKS,

@@ -27,7 +27,7 @@ const ENDED_BY_VICTIM: ReadonlySet<string> = new Set([
 
 /**
  * Errors by which a deadline shows, as libp2p, the system and `untilTrue` name them, and those of a handshake that did not end:
- * libp2p says no more of why.
+ * libp2p says no more of why; and what the library of WebRTC says, which fails where connections come and go.
  */
 const KEPT_OUT: ReadonlySet<string> = new Set([
   'AbortError',
@@ -35,11 +35,17 @@ const KEPT_OUT: ReadonlySet<string> = new Set([
   'EncryptionFailedError',
   'MuxerUnavailableError',
   'TimeoutError',
+  'WebRtcError',
 ])
 
 /** The victim refused in so many words what was asked of it. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
+}
+
+/** The library of WebRTC failed, on a connection of the attacker's. */
+export class WebRtcError extends Error {
+  override readonly name = 'WebRtcError'
 }
 
 export class Tally {

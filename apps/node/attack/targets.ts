@@ -25,6 +25,8 @@ export interface Stage {
   startVictim(args: readonly string[], hasVpn?: boolean): Promise<AttackTarget>
   /** Starts an honest member that knows one address; resolves without waiting for a connection. */
   startMember(known: AttackTarget, args?: readonly string[]): Promise<AttackTarget>
+  /** A folder of its own that goes with the stage. */
+  makeFolder(): string
   stop(): Promise<void>
 }
 
@@ -46,6 +48,7 @@ function createMeshStage(token: string): Stage {
       startMesh(mesh, hasVpn ? { token, args: [...args, ...API_ARGS], ...VPN } : { token, args }),
     startMember: (known, args = []) =>
       startMesh(mesh, { token, args: [`--discovery-bootstrap-peers=${known.address}`, ...args] }),
+    makeFolder: () => mesh.makeFolder(),
     stop: () => mesh.cleanUp(),
   }
 }
@@ -84,6 +87,9 @@ function createLegacyStage(token: string): Stage {
   return {
     startVictim: () => start([]),
     startMember: (known) => start([known.address]),
+    makeFolder() {
+      throw new Error('a legacy node keeps no ledger')
+    },
     async stop() {
       await Promise.all(running.map((node) => node.stop()))
     },

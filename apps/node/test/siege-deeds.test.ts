@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { SiegeDeed } from '../attack/siege-attackers.ts'
 import { describeOutcomes, outcomesOf } from '../attack/siege-deeds.ts'
+import { webRtcFault } from '../attack/scenarios/webrtc.ts'
 import { RefusedError, Tally } from '../attack/tally.ts'
 import { untilTrue } from '../attack/until-true.ts'
 
@@ -29,6 +30,18 @@ test('an attack is carried out, refused, kept out, never ran, or failed by itsel
   tally.count('streams')
   expect(tally.carried('streams')).toBe('carried out')
   expect(String(tally)).toBe('1 streams, 1 kept out (mostly TimeoutError: not within 0 ms)')
+})
+
+test('what the library of WebRTC throws on a connection is no failure of the attack, and other errors are', () => {
+  const sending = 'libdatachannel error while sending data channel message'
+  for (const words of [
+    `${sending}: DataChannel is closed`,
+    `${sending}: Sending failed, errno=32`,
+    'createDataChannel() called on destroyed peer connection',
+  ])
+    expect(carriedAfter(webRtcFault(new Error(words)))).toBe('refused')
+  expect(carriedAfter(webRtcFault(new Error(`${sending}: Sending failed, errno=105`)))).toBe('kept out')
+  expect(carriedAfter(webRtcFault(new Error('no such address')))).toBe('failed')
 })
 
 test('a siege names the attacks that prove nothing, those among them of which nothing was told', () => {

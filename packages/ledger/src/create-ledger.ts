@@ -304,6 +304,7 @@ class MeshLedger implements Ledger {
         self: this.self,
         clock: this.#clock,
         mayEnd: (bucket, owner) => this.#mayEnd(bucket, owner),
+        leads: () => this.leader() === this.self,
         verify: (keyed) => verifyEntry(keyed, verify),
         sign: (unsigned) => signEntry(unsigned, signer),
       }),
@@ -329,7 +330,6 @@ class MeshLedger implements Ledger {
   }
 
   #mayEnd(bucket: string, owner: string): boolean {
-    if (this.leader() !== this.self) return false
     return (
       this.#policyOf(bucket) === undefined ||
       !isLiveAt(this.#state.tree, owner, this.#clock.now(), this.#livenessMs)

@@ -190,6 +190,30 @@ test('a member that was away longer than tombstones live is told by the leader w
   expect(away.ledger.snapshot().getLive('notes', 'open')).toBeUndefined()
 })
 
+test('who knows what has ended answers it in a comparison though another leads, and tells nobody else', async () => {
+  const { clock, a, b } = await createPair({ tombstoneTtlMs: 1000 })
+  const [knowing, leader] = a.ledger.leader() === a.ledger.self ? [b, a] : [a, b]
+  const gone = createMember(3, clock)
+  gone.ledger.put('notes', 'open', '1')
+  gone.ledger.put('dns', 'owned', '{}')
+  await clock.advance(25)
+  const old = [...gone.ledger.snapshot().entries()]
+  exchange(gone, knowing)
+  for (const { bucket, key } of old) gone.ledger.delete(bucket, key)
+  await clock.advance(25)
+  exchange(gone, knowing)
+  await clock.advance(500_000)
+  for (const member of [a, b]) await member.beat()
+  send(leader, knowing, 'healthcheck', leader.ledger.self)
+  expect(knowing.ledger.reap().collected).toBe(2)
+  expect(knowing.ledger.leader()).toBe(leader.ledger.self)
+  expect(leader.ledger.merge(old, gone.ledger.self).accepted).toBe(2)
+  const { retracted = [] } = knowing.ledger.merge(old, leader.ledger.self)
+  expect(leader.ledger.merge(retracted, knowing.ledger.self).accepted).toBe(2)
+  for (const { bucket, key } of old) expect(leader.ledger.snapshot().getLive(bucket, key)).toBeUndefined()
+  expect(knowing.told('retracted')).toEqual([])
+})
+
 test('a forged old entry costs the answer to the real one nothing, and each that sends it is answered', async () => {
   const { clock, a, b } = await createPair({ tombstoneTtlMs: 1000 })
   a.ledger.put(...KEY, claimBy(a.ledger.self))

@@ -71,6 +71,8 @@ export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
 export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
 /** The same of all addresses together. */
 export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
+/** How long one turn of the event loop may look at and dial whom the DHT's own questions lead to, in ms. */
+export const DHT_TURN_MS = 8
 /** The time that answering them may take at once, in ms. */
 export const DHT_BURST_MS = 10
 /** Answering them gets at most one part in this many of the time after that. */

@@ -267,6 +267,7 @@ class LedgerReplicator implements Replicator {
       return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
     if (event.type === 'reconsider') return this.#reconsider()
+    if (event.type === 'rejected' && event.code === 'REPLAYED') return this.#catchUp.replayed()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)

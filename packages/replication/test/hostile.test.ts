@@ -1,5 +1,5 @@
 import { delay, type PeerId } from '@mesh/core'
-import { encodeBlock, type Entry, entryHash, type KeyedEntry } from '@mesh/ledger'
+import { encodeBlock, type Entry, entryHash, type KeyedEntry, leaderOf } from '@mesh/ledger'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { gzipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
@@ -298,6 +298,37 @@ describe('the topic', () => {
       expect(ledger.snapshot().get('dns', 'name')).toBeUndefined()
       expect(ledger.rejections()).toHaveProperty('REPLAYED')
     }
+    await Promise.all(nodes.map((node) => node.kill()))
+  })
+
+  it('takes an old entry that is replayed to newcomers from them soon, though one of them leads', async () => {
+    const at = createStage()
+    const signers = Array.from({ length: 3 }, () => createSimSigner(at.random))
+    const leads = leaderOf(signers.map(({ peerId }) => peerId).toSorted())
+    const newcomer = signers.find(({ peerId }) => peerId === leads)
+    const gone = createSimSigner(at.random)
+    const nodes = await Promise.all(
+      signers.filter((signer) => signer !== newcomer).map((signer) => startSimNode({ signer }, at)),
+    )
+    const owner = await startSimNode({ signer: gone }, at)
+    await at.clock.advance(15 * SECOND)
+    owner.ledger.put('notes', 'old', '1')
+    await at.clock.advance(SECOND)
+    const entry = owner.ledger.snapshot().getLive('notes', 'old')
+    if (entry === undefined || newcomer === undefined) throw new Error('nothing to replay')
+    owner.ledger.delete('notes', 'old')
+    await at.clock.advance(SECOND)
+    await owner.kill()
+    await at.clock.advance(70 * MINUTE)
+    nodes.push(await startSimNode({ signer: newcomer }, at))
+    await at.clock.advance(10 * SECOND)
+    for (const { ledger } of nodes) expect(ledger.leader()).toBe(leads)
+    const replayed = { bucket: 'notes', key: 'old', entry }
+    at.network.inject(createSimSigner(at.random).peerId, encodeBlock([replayed]))
+    await at.clock.advance(SECOND / 4)
+    expect(nodes.at(-1)?.ledger.snapshot().getLive('notes', 'old')?.version).toBe(entry.version)
+    await at.clock.advance(3 * SECOND)
+    for (const { ledger } of nodes) expect(ledger.snapshot().getLive('notes', 'old')).toBeUndefined()
     await Promise.all(nodes.map((node) => node.kill()))
   })
 })

@@ -1,13 +1,18 @@
 /** An attack on a third party: members have a node dial one host for peers that there are not. */
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
+import type { Stream } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { framed, openStream, overAndOver, sendAll, together } from '../attackers.ts'
-import { connectMember } from '../membership.ts'
+import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { connectMember, proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 import { comeAndLeave, field, freshKey, PEERS, recordOf } from './discovery.ts'
 
 const HOST = '127.77.0.1'
+const [DHT, PING] = ['/mesh/kad/1.0.0', '/ipfs/ping/1.0.0']
+/** Peers in each answer of the DHT: as many as it asks for. */
+const ANSWERED = 20
 const [PORTS, TELLERS, RECORDS, HOMES] = [16, 4, 16, 4]
 /** Addresses of each peer. */
 const ADDRESSES = 4
@@ -64,6 +69,46 @@ async function come(attack: Attack, ports: readonly number[]): Promise<void> {
   await overAndOver(attack, () => comeAndLeave(attack, homeAt(ports, at++)))
 }
 
+/** The number of the field with a message's type, of the one with peers that are closer, and of that with providers. */
+const [TYPE, CLOSER, PROVIDERS] = [1, 8, 9]
+const GET_PROVIDERS = 3
+
+/** Answers each question to the DHT with peers that there are not, at the third host. */
+async function answerQuestions(attack: Attack, ports: readonly number[], from: string): Promise<void> {
+  const { signal, tally, target } = attack
+  await overAndOver(attack, async () => {
+    // the DHT asks whom it can dial and who answers pings
+    const peer = await attack.peer({ from, listen: `/ip4/${from}/tcp/0` })
+    await peer.handle(PING, (stream: Stream) =>
+      stream.addEventListener('message', ({ data }) => void stream.send(data)),
+    )
+    let told = 0
+    await peer.handle(DHT, (stream: Stream) => {
+      onFrames(stream, (question) => {
+        const infos = Array.from({ length: ANSWERED }, () => {
+          const id = Buffer.concat([Uint8Array.of(0, 36, 8, 1, 18, 32), randomBytes(32)])
+          const home = homeAt(ports, told++).map((address) => field(2, address.bytes))
+          return Buffer.concat([field(1, id), ...home])
+        })
+        const [, type = 0] = question
+        const kinds = type === GET_PROVIDERS ? [CLOSER, PROVIDERS] : [CLOSER]
+        const answer = kinds.flatMap((kind) => infos.map((info) => field(kind, info)))
+        tally.count('peers told of', infos.length)
+        void sendAll(stream, framed(Buffer.concat([Uint8Array.of(TYPE << 3, type), ...answer])), signal)
+      })
+    })
+    const connection = await dialTarget(peer, target, signal)
+    await proveMembership({ connection, self: peer.peerId }, attack.config, signal)
+    while (connection.status === 'open' && !signal.aborted) await pause(100, signal)
+    await peer.stop()
+  })
+}
+
+async function judge({ tally }: Attack): Promise<string | undefined> {
+  const dials = tally.of(DIALS)
+  return dials > MAX_DIALS ? `it connected ${dials} times to the third host` : undefined
+}
+
 export const ONE_HOST_ATTACKS: readonly Scenario[] = [
   {
     name: 'one-host',
@@ -81,9 +126,21 @@ export const ONE_HOST_ATTACKS: readonly Scenario[] = [
         together(HOMES, () => come(attack, ports)),
       ])
     },
-    async reached({ tally }) {
-      const dials = tally.of(DIALS)
-      return dials > MAX_DIALS ? `it connected ${dials} times to the third host` : undefined
+    reached: judge,
+  },
+  {
+    name: 'one-host-by-dht',
+    who: 'member',
+    does: `${TELLERS} keys from as many addresses answer each question to the DHT with ${ANSWERED} peers that are nowhere, all at one third host`,
+    boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST_MAX_MS',
+    appliesToLegacy: false,
+    isApart: true,
+    victimArgs: ['--dht', '--no-peer-exchange', '--discovery-interval=10s'],
+    aim: 'peers told of',
+    async run(attack) {
+      const ports = await listen(attack)
+      await together(TELLERS, (at) => answerQuestions(attack, ports, `127.0.0.${2 + at}`))
     },
+    reached: judge,
   },
 ]

@@ -1,11 +1,13 @@
 /** Attacks by what WebRTC takes from anybody: packets before any connection, what is signalled, and data channels. */
 import { randomBytes } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
-import type { Connection } from '@libp2p/interface'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { dialTarget, framed, onFrames, openWith, overAndOver, together } from '../attackers.ts'
+import { errorChain } from '../error-chain.ts'
 import { connectMember, proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
+import { RefusedError, WebRtcError } from '../tally.ts'
 import { pause, untilTrue } from '../until-true.ts'
 
 /** Has a victim listen for WebRTC; on one machine each attack needs a port of its own. */
@@ -65,6 +67,44 @@ interface Muxed {
   readonly muxer?: { readonly peerConnection?: { createDataChannel(label: string): DataChannel } }
 }
 
+/** Words of the library's errors by which the other side shows that it ended the channel or its connection. */
+const ENDED = /is closed|errno=(?:32|104)|destroyed|is not 'open'/
+/** Words by which its other errors are told: they have no names of their own. */
+const OF_LIBRARY = /libdatachannel|peer ?connection|data ?channel|RTC|InvalidState/i
+
+/** An error on a connection of WebRTC: what the library below it throws, as an error of the attack, and others as they are. */
+export function webRtcFault(error: unknown): unknown {
+  const words = errorChain(error).map(({ name, message }) => `${name}: ${message}`)
+  const last = words.at(-1) ?? ''
+  if (!OF_LIBRARY.test(last)) return error
+  return ENDED.test(last)
+    ? new RefusedError('the channel was ended', { cause: error })
+    : new WebRtcError('the library failed', { cause: error })
+}
+
+function byLibrary<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (error) {
+    throw webRtcFault(error)
+  }
+}
+
+/** Sends a message, and counts it. */
+function sendOn({ tally }: Attack, channel: DataChannel, message: string | Uint8Array): void {
+  byLibrary(() => channel.send(message))
+  tally.count(typeof message === 'string' ? 'texts' : 'messages')
+}
+
+/** Dials over WebRTC. */
+async function dialWebRtc(peer: Libp2p, address: string, signal: AbortSignal): Promise<Connection> {
+  try {
+    return await peer.dial(multiaddr(address), { signal })
+  } catch (error) {
+    throw webRtcFault(error)
+  }
+}
+
 /** Opens data channels on one connection after the other, of a stranger or a member, and sends on each as `send` does. */
 async function overChannels(
   attack: Attack,
@@ -75,31 +115,33 @@ async function overChannels(
   const address = await webRtcAddress(attack)
   await overAndOver(attack, async () => {
     const peer = await attack.peer({ hasWebRtc: true })
-    const connection = await peer.dial(multiaddr(address), { signal })
-    if (who === 'member') await proveMembership({ connection, self: peer.peerId }, config, signal)
-    tally.count('connections')
-    while (!signal.aborted && connection.status === 'open') {
-      const channel = (connection as unknown as Muxed).muxer?.peerConnection?.createDataChannel('')
-      for (let waited = 0; channel?.readyState === 'connecting' && waited < 100; waited++)
-        await pause(20, signal)
-      if (channel?.readyState !== 'open') break
-      channel.addEventListener('message', () => tally.count('answers'))
-      tally.count('channels')
-      await send(channel, connection)
+    try {
+      const connection = await dialWebRtc(peer, address, signal)
+      if (who === 'member') await proveMembership({ connection, self: peer.peerId }, config, signal)
+      tally.count('connections')
+      while (!signal.aborted && connection.status === 'open') {
+        const { peerConnection } = (connection as unknown as Muxed).muxer ?? {}
+        const channel = byLibrary(() => peerConnection?.createDataChannel(''))
+        for (let waited = 0; channel?.readyState === 'connecting' && waited < 100; waited++)
+          await pause(20, signal)
+        if (channel?.readyState !== 'open') break
+        channel.addEventListener('message', () => tally.count('answers'))
+        tally.count('channels')
+        await send(channel, connection)
+      }
+      await connection.close()
+    } finally {
+      await peer.stop()
     }
-    await connection.close()
-    await peer.stop()
   })
 }
 
 /** Sends messages of one byte, as many as go out. */
-async function sendShort({ signal, tally }: Attack, channel: DataChannel): Promise<void> {
+async function sendShort(attack: Attack, channel: DataChannel): Promise<void> {
+  const { signal } = attack
   const message = Uint8Array.of(0)
   while (channel.readyState === 'open' && !signal.aborted) {
-    for (let at = 0; at < 500 && channel.readyState === 'open'; at++) {
-      channel.send(message)
-      tally.count('messages')
-    }
+    for (let at = 0; at < 500 && channel.readyState === 'open'; at++) sendOn(attack, channel, message)
     await pause(channel.bufferedAmount > 20_000 ? 5 : 0, signal)
   }
 }
@@ -205,8 +247,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     run: (attack) =>
       overChannels(attack, async (channel) => {
         for (const text of ['1000000000', '-1']) {
-          channel.send(text)
-          attack.tally.count('texts')
+          sendOn(attack, channel, text)
           await pause(100, attack.signal)
         }
       }),
@@ -225,8 +266,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
           // a frame of two bytes, which says that nothing more comes
           const message = Buffer.concat(Array.from({ length: 5_400 }, () => Uint8Array.of(2, 8, 0)))
           for (let at = 0; at < 200 && channel.readyState === 'open' && !attack.signal.aborted; at++) {
-            channel.send(message)
-            attack.tally.count('messages')
+            sendOn(attack, channel, message)
             while (
               channel.bufferedAmount > 1 << 20 &&
               channel.readyState === 'open' &&

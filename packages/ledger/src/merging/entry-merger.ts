@@ -81,7 +81,7 @@ class JudgingMerger implements EntryMerger {
     for (const { keyed, code } of refusals) events.reject(keyed, code, author)
     if (accepted > 0) this.#tellLosses(list)
     for (const refusal of refusals) this.#react(refusal)
-    const { answers, news } = retract(refusals, now())
+    const { answers, news } = retract(refusals, now(), isHeldBySender)
     if (news.length > 0) events.emit({ type: 'retracted', entries: news })
     const result = { accepted, unchanged, rejected: refusals.map(toRejection) }
     return answers.length === 0 ? result : { ...result, retracted: answers }

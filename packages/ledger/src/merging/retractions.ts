@@ -1,7 +1,9 @@
 /**
  * Answers to entries that somebody still holds although they have been ended: a member that missed a tombstone
  * refuses what came after it, and nobody may hold that tombstone any more. Who can end the entry signs a new one
- * for it: its owner, or the leader where the owner is gone. The answer is sent, and stored by those who need it.
+ * for it: for all its owner, or the leader where the owner is gone; for whoever shows in a comparison that it holds the
+ * entry anybody, as the leader may be one that missed the tombstone, or one that does nothing. The answer is sent, and
+ * stored by those who need it.
  */
 import { BoundedMap, type Clock, createTokenBucket, positionId } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
@@ -24,8 +26,10 @@ export interface StaleEntry {
 export interface RetractionsInit {
   readonly self: string
   readonly clock: Clock
-  /** May this node end entries of that owner: is it the leader, and the owner gone or the bucket open? */
+  /** May others end entries of that owner: is it gone, or the bucket open? */
   readonly mayEnd: (bucket: string, owner: string) => boolean
+  /** Is this node the leader, which ends entries for all? */
+  readonly leads: () => boolean
   readonly verify: (keyed: KeyedEntry) => boolean
   readonly sign: (unsigned: KeyedEntry) => KeyedEntry
 }
@@ -37,13 +41,20 @@ interface Retractions {
   readonly news: readonly KeyedEntry[]
 }
 
-export type Retract = (stale: Iterable<StaleEntry>, nowMs: number) => Retractions
+/** @param isHeldBySender true in a comparison, in which the sender shows what it holds */
+export type Retract = (stale: Iterable<StaleEntry>, nowMs: number, isHeldBySender: boolean) => Retractions
+
+/** An answer that was given, until when it is remembered, and whether all members were told. */
+interface Given {
+  readonly tombstone: KeyedEntry
+  readonly until: number
+  readonly isTold: boolean
+}
 
 export function createRetractions(init: RetractionsInit): Retract {
-  const told = new BoundedMap<string, { readonly tombstone: KeyedEntry; readonly until: number }>(
-    MAX_REMEMBERED_RETRACTIONS,
-  )
-  // Whoever replays more than can be remembered finds that all together have a bound, too.
+  const given = new BoundedMap<string, Given>(MAX_REMEMBERED_RETRACTIONS)
+  // Whoever replays more than can be remembered finds that what all are told has a bound, too. What senders are answered
+  // is bounded by the time that comparisons have.
   const all = createTokenBucket({ perSecond: RETRACTIONS_PER_SECOND, burst: RETRACTION_BURST }, init.clock)
 
   const tombstoneFor = ({ bucket, key, entry }: KeyedEntry, nowMs: number): KeyedEntry => {
@@ -57,28 +68,33 @@ export function createRetractions(init: RetractionsInit): Retract {
     }
     return init.sign({ bucket, key, entry: ended })
   }
-  return (stale, nowMs) => {
+  return (stale, nowMs, isHeldBySender) => {
     const answers: KeyedEntry[] = []
     const news: KeyedEntry[] = []
     const now = init.clock.monotonic()
     let checked = 0
     for (const each of stale) {
       if (!isEnded(each, init)) continue
-      const id = `${each.keyed.entry.version} ${positionId(each.keyed)}`
-      const last = told.get(id)
       // of a conflict between two that live all are told, and settle it
-      const isAnswered = each.code === 'REPLAYED'
-      if (last !== undefined && now < last.until) {
-        if (isAnswered) answers.push(last.tombstone)
+      const isAnswered = isHeldBySender && each.code === 'REPLAYED'
+      const isForAll = each.keyed.entry.owner === init.self || init.leads()
+      const id = `${each.keyed.entry.version} ${positionId(each.keyed)}`
+      const before = given.get(id)
+      const known = before !== undefined && now < before.until ? before : undefined
+      if (known !== undefined && (known.isTold || !isForAll)) {
+        if (isAnswered) answers.push(known.tombstone)
         continue
       }
+      if (!isAnswered && !isForAll) continue
       if (++checked > MAX_RETRACTIONS_AT_ONCE) break
       // Proven first: a forgery must neither use up what honest entries need, nor count as answered.
-      if (!init.verify(each.keyed) || !all.take()) continue
-      const tombstone = tombstoneFor(each.keyed, nowMs)
-      told.set(id, { tombstone, until: now + RETRACTION_PAUSE_MS })
+      if (!init.verify(each.keyed)) continue
+      const isTold = isForAll && all.take()
+      if (!isTold && !isAnswered) continue
+      const tombstone = known?.tombstone ?? tombstoneFor(each.keyed, nowMs)
+      given.set(id, { tombstone, until: now + RETRACTION_PAUSE_MS, isTold })
       if (isAnswered) answers.push(tombstone)
-      news.push(tombstone)
+      if (isTold) news.push(tombstone)
     }
     return { answers, news }
   }

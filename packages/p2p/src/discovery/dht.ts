@@ -7,16 +7,18 @@ import type {
   TypedEventTarget,
 } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
-import type { Clock } from '@mesh/core'
+import { type Clock, LoopTurns } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import { DHT_TURN_MS, MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import type { Dials } from '../reach/dials.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
 import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
+import { dialWithinBounds } from '../upstream/dht-dials.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
 /** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
@@ -34,11 +36,12 @@ export async function joinDht(
     readonly host: MeshHost
     readonly spoken: Pick<SpokenProtocols, 'speaks'>
     readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
+    readonly dialFound: Dials['dialFound']
     readonly clock: Clock
   },
   { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<RendezvousDht> {
-  const { host, spoken, dialOne, clock } = context
+  const { host, spoken, dialOne, dialFound, clock } = context
   const protocol = isPrivate ? PRIVATE_DHT_PROTOCOL : PUBLIC_DHT_PROTOCOL
   const build = kadDHT({
     protocol,
@@ -46,9 +49,16 @@ export async function joinDht(
     // a private network has private addresses, and nobody from outside to say that a node is reachable
     ...(isPrivate ? { peerInfoMapper: passthroughMapper, clientMode: false } : {}),
   })
+  const connect = async (peer: PeerId, { signal = new AbortController().signal }: AbortOptions) => {
+    if (host.getConnections(peer).length > 0) return
+    const { addresses } = await host.peerStore.get(peer, { signal })
+    const known = addresses.map((address) => address.multiaddr)
+    await dialFound(peer.toString(), known, signal)
+  }
   const dht = (await joinService(host, 'dht', (components: Parameters<typeof build>[0]) => {
     const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
-    const made = build(Object.create(components, { datastore: { value: datastore } }))
+    const bounded = Object.create(components, { datastore: { value: datastore } }) as typeof components
+    const made = build(dialWithinBounds(bounded, connect, new LoopTurns(DHT_TURN_MS, clock)))
     boundQuestions(made, host, clock)
     releaseEnded(made)
     return made

@@ -78,6 +78,7 @@ async function joinPlatform(
       book: given.book,
       reach: given.reach,
       dialOne: (address, signal) => given.dials.dialOne(address, signal),
+      dialFound: (...asked) => given.dials.dialFound(...asked),
       dialFor: (peer, dial) => given.guard.dialFor(peer, dial),
       rules: given.rules,
       methods: given.methods,

@@ -40,6 +40,7 @@ export interface PlatformContext extends P2pComponents {
   readonly book: PeerBook
   readonly reach: Reach
   readonly dialOne: Dials['dialOne']
+  readonly dialFound: Dials['dialFound']
   readonly dialFor: DialFor
   readonly rules: AddressRules
   readonly methods: DiscoveryMethods

@@ -43,6 +43,7 @@ async function createFull(libp2pLimit: number, maxConnections: number) {
     dial: () => Promise.reject(new Error('not here')),
     dialWebRtc: () => Promise.reject(new Error('not here')),
     dialOne: () => Promise.reject(new Error('not here')),
+    dialFound: () => Promise.reject(new Error('not here')),
     abandon: () => {},
     stop: () => {},
   }

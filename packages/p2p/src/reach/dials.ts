@@ -25,6 +25,8 @@ export interface Dials {
   abandon(peer: string, route: Route): void
   /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
   dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
+  /** One peer, outside of the machines, for such a service that names peers as others told it: within the bounds by host. */
+  dialFound(peer: string, addresses: readonly Multiaddr[], signal: AbortSignal): Promise<Connection>
   /** Ends all dials of all peers. */
   stop(): void
 }
@@ -81,14 +83,28 @@ class TransportDials implements Dials {
     return [...direct, ...oneForEachRelay(usable)].map(toPeerAddress)
   }
 
-  dial(peer: string, { route, addresses, isAskedFor }: PeerDial): Promise<unknown> {
+  dial(peer: string, init: PeerDial): Promise<unknown> {
+    return this.#run(peer, init.route, (signal) => this.#race(peer, init, signal))
+  }
+
+  async dialFound(peer: string, told: readonly Multiaddr[], signal: AbortSignal): Promise<Connection> {
+    if (this.#isStopped) throw new Error('stopped')
+    const addresses = this.usable(told.map(toPeerAddress))
+    return await this.#race(peer, { addresses, isAskedFor: false }, signal)
+  }
+
+  #race(
+    peer: string,
+    { addresses, isAskedFor }: Omit<PeerDial, 'route'>,
+    signal: AbortSignal,
+  ): Promise<Connection> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
     const bound = isAskedFor ? 'asked' : 'bounded'
-    const dialOne: RaceDialInit['dialOne'] = (address, signal, onAnswer) =>
+    const dialOne: RaceDialInit['dialOne'] = (address, limit, onAnswer) =>
       this.#isOverConnection(address)
-        ? this.#dialAddress(address, signal, onAnswer)
-        : this.#hosts[bound](address, signal, () => this.#dialAddress(address, signal, onAnswer))
-    return this.#run(peer, route, (signal) => raceDial(complete, { dialOne, clock: this.#clock, signal }))
+        ? this.#dialAddress(address, limit, onAnswer)
+        : this.#hosts[bound](address, limit, () => this.#dialAddress(address, limit, onAnswer))
+    return raceDial(complete, { dialOne, clock: this.#clock, signal })
   }
 
   dialWebRtc(peer: string, relayAt: string): Promise<unknown> {

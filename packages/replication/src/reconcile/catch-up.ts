@@ -1,7 +1,7 @@
 /**
  * When to compare with whom: at once with a peer that joins, once a minute with a random one, every few seconds with one
  * that is not on the topic, again after a failure, and soon with a few others after a session that brought news, so that
- * a healed partition heals everywhere.
+ * a healed partition heals everywhere, or after an old entry that has ended.
  */
 import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
 import {
@@ -34,6 +34,8 @@ export interface CatchUp {
   sessionEnded(result: SessionResult): void
   /** Must be told when what was refused may be taken: this node lets others in than before, or its clock is right again. */
   rulesChanged(): void
+  /** Must be told when an old entry came that has ended: others may have taken it, and are told when ledgers are compared. */
+  replayed(): void
   /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
   clockSet(): void
   stop(): void
@@ -107,6 +109,10 @@ class ScheduledCatchUp implements CatchUp {
   }
 
   rulesChanged(): void {
+    if (!this.#stopping.signal.aborted) this.#askSoon()
+  }
+
+  replayed(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 
