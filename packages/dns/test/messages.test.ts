@@ -166,3 +166,25 @@ test('an answer keeps the letters of who asks, and is cut where it does not fit'
   const cut = dnsPacket.decode(encodeAnswer(answer, asked, { maxBytes: 512, ageS: 0, recursion: true }))
   expect(cut).toMatchObject({ flag_tc: true, answers: [] })
 })
+
+test('answers to many names share a long value, whose parts follow each other', () => {
+  const data = Buffer.alloc(60_000, 0xff)
+  const answers = ['a.mesh.', 'b.mesh.'].map((name) => {
+    const record = { name, type: 65_280, ttl: 30, data, text: '' }
+    return buildAnswer({ rcode: 0, name, answers: [record, record], authority: [] })
+  })
+  for (const { body, bodyBytes } of answers) {
+    expect(body.filter((part) => part.length >= data.length)).toEqual([data, data])
+    expect(body.filter((part) => part.buffer === data.buffer)).toHaveLength(2)
+    expect(bodyBytes).toBe(2 * (12 + data.length))
+    const packet = encodeQuery('a.mesh', 'A')
+    const answer = { rcode: 0, authoritative: true, authentic: false, counts: [2, 0, 0], ttls: [] } as const
+    const asked = { packet, questionEnd: packet.length, edns: undefined }
+    const whole = encodeAnswer({ ...answer, body, bodyBytes }, asked, {
+      maxBytes: 2 ** 20,
+      ageS: 0,
+      recursion: false,
+    })
+    expect(whole.subarray(packet.length)).toEqual(Buffer.concat(body))
+  }
+})

@@ -185,7 +185,7 @@ class CachingForwarder implements Forwarder {
     if (this.#stopped) return
     const { answer, keepS } = reply ?? { answer: emptyAnswer(RCODE.SERVFAIL), keepS: FAILURE_CACHE_S }
     const storedAt = clock.monotonic()
-    if (keepS > 0 && answer.body.length <= MAX_CACHED_BYTES) {
+    if (keepS > 0 && answer.bodyBytes <= MAX_CACHED_BYTES) {
       this.#cache?.set(key, { answer, storedAt, expiresAt: storedAt + keepS * 1_000 })
     }
     this.#flights.delete(key)

@@ -14,9 +14,13 @@ export interface Answer {
   readonly authentic: boolean
   /** How many records the answer, authority and additional sections have, without OPT. */
   readonly counts: readonly [number, number, number]
-  /** The sections, as they follow the question; pointers in it count from the header. */
-  readonly body: Uint8Array
-  /** Where in `body` the TTLs stand; empty where they need not be counted down. */
+  /**
+   * The sections in parts, as they follow the question; pointers in them count from the header. All names that match a
+   * pattern share the part with its value, of up to 64 KiB, which most clients are not even sent over UDP.
+   */
+  readonly body: readonly Uint8Array[]
+  readonly bodyBytes: number
+  /** Where in the sections the TTLs stand; empty where they need not be counted down. */
   readonly ttls: readonly number[]
 }
 
@@ -43,8 +47,8 @@ const FLAG_LOW = { available: 0x80, authentic: 0x20, unchecked: 0x10 } as const
 export function encodeAnswer(answer: Answer, asked: Asked, options: EncodeOptions): Buffer {
   const { packet, questionEnd, edns } = asked
   const optBytes = edns === undefined ? 0 : OPT_BYTES
-  const isCut = questionEnd + answer.body.length + optBytes > options.maxBytes
-  const bodyBytes = isCut ? 0 : answer.body.length
+  const isCut = questionEnd + answer.bodyBytes + optBytes > options.maxBytes
+  const bodyBytes = isCut ? 0 : answer.bodyBytes
   const out = Buffer.allocUnsafe(questionEnd + bodyBytes + optBytes)
   packet.copy(out, 0, 0, questionEnd)
   out[2] =
@@ -60,7 +64,11 @@ export function encodeAnswer(answer: Answer, asked: Asked, options: EncodeOption
     (answer.rcode & 0x0f)
   writeCounts(out, questionEnd, isCut ? NONE : answer.counts, edns !== undefined)
   if (bodyBytes > 0) {
-    out.set(answer.body, questionEnd)
+    let at = questionEnd
+    for (const part of answer.body) {
+      out.set(part, at)
+      at += part.length
+    }
     if (options.ageS > 0) countDown(out, questionEnd, answer.ttls, options.ageS)
   }
   if (edns !== undefined) writeOpt(out, questionEnd + bodyBytes, answer.rcode, edns)
@@ -71,7 +79,7 @@ const NONE = [0, 0, 0] as const
 
 /** An answer without records. */
 export function emptyAnswer(rcode: number): Answer {
-  return { rcode, authoritative: false, authentic: false, counts: NONE, body: new Uint8Array(), ttls: [] }
+  return { rcode, authoritative: false, authentic: false, counts: NONE, body: [], bodyBytes: 0, ttls: [] }
 }
 
 export interface AnswerRecords {
@@ -84,19 +92,20 @@ export interface AnswerRecords {
 
 /** An answer of this network's own names. */
 export function buildAnswer({ rcode, name, answers, authority }: AnswerRecords): Answer {
-  const records = [...answers, ...authority].map((record) => encodeRecord(record, name))
+  const body = [...answers, ...authority].flatMap((record) => [headOf(record, name), record.data])
   return {
     rcode,
     authoritative: true,
     authentic: false,
     counts: [answers.length, authority.length, 0],
-    body: Buffer.concat(records),
+    body,
+    bodyBytes: body.reduce((sum, { length }) => sum + length, 0),
     ttls: [],
   }
 }
 
-/** A name that the question ends with points into it. */
-function encodeRecord(record: DnsRecord, question: string): Buffer {
+/** What stands before a record's value; a name that the question ends with points into it. */
+function headOf(record: DnsRecord, question: string): Buffer {
   const owner = parseName(record.name) ?? new Uint8Array(1)
   const whole = parseName(question) ?? new Uint8Array(1)
   const isSuffix = owner.length > 1 && Buffer.from(whole).subarray(-owner.length).equals(owner)
@@ -108,7 +117,7 @@ function encodeRecord(record: DnsRecord, question: string): Buffer {
   fixed.writeUInt16BE(1, 2)
   fixed.writeUInt32BE(record.ttl, 4)
   fixed.writeUInt16BE(record.data.length, 8)
-  return Buffer.concat([startsLabel ? pointer : owner, fixed, record.data])
+  return Buffer.concat([startsLabel ? pointer : owner, fixed])
 }
 
 function labelStarts(name: Uint8Array): ReadonlySet<number> {

@@ -45,7 +45,8 @@ function bare(packet: Buffer): Reply {
     authoritative: false,
     authentic: false,
     counts: [0, 0, 0],
-    body: Buffer.alloc(0),
+    body: [],
+    bodyBytes: 0,
     ttls: [],
   } as const
   return { kind: 'answer', answer, keepS: FAILURE_CACHE_S }
@@ -84,7 +85,8 @@ function readSections(packet: Buffer, questionEnd: number): Reply {
     authoritative: false,
     authentic: (byteAt(packet, 3) & 0x20) !== 0,
     counts,
-    body: Buffer.from(packet.subarray(questionEnd, walk.at)),
+    body: [Buffer.from(packet.subarray(questionEnd, walk.at))],
+    bodyBytes: walk.at - questionEnd,
     ttls: walk.ttls,
   }
   return { kind: 'answer', answer, keepS: keepS(rcode, counts[0], walk) }

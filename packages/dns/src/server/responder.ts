@@ -214,7 +214,7 @@ function preparedOf(question: Question, resolution: Exclude<Resolution, { kind: 
 function sizeOf(prepared: Prepared): number {
   switch (prepared.kind) {
     case 'answer':
-      return PREPARED_BYTES + prepared.answer.body.length
+      return PREPARED_BYTES + prepared.answer.bodyBytes
     case 'follow':
       return prepared.records.reduce((sum, { data }) => sum + data.length, PREPARED_BYTES)
     case 'forward':
@@ -249,7 +249,7 @@ function recordsOf(key: string, { answer, ageS }: Forwarded): readonly DnsRecord
   const header = Buffer.from([0, 0, 0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0])
   header.writeUInt16BE(answer.counts[0], 6)
   try {
-    const whole = Buffer.concat([header, Buffer.from(key, 'latin1'), answer.body])
+    const whole = Buffer.concat([header, Buffer.from(key, 'latin1'), ...answer.body])
     return (dnsPacket.decode(whole).answers ?? []).map((record) => plainRecord(record, ageS))
   } catch {
     return undefined
