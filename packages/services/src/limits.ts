@@ -38,7 +38,7 @@ export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
 export const SOCKETS_AT_ONCE = 16
 /** How long the sockets of targets are read in one turn of the event loop, in ms, until other work has its turn. */
 export const SOCKETS_TURN_MS = 10
-/** The time that opening streams to services may take in one turn of the event loop, in ms: local programs come all at once. */
+/** The time that opening streams to services, or tunnels, may take in one turn of the event loop, in ms: local programs come all at once. */
 export const OPENING_TURN_MS = 8
 /** How many connections to services and egress there may be before further ones are read in small pieces. */
 export const MAX_LARGE_READERS = 64

@@ -28,9 +28,6 @@ interface TurningMuxer {
   abort(error: Error): void
 }
 
-/** How many frames are handled between two looks at the clock. */
-const FRAMES_AT_ONCE = 8
-
 /** Has a muxer share the time of a turn with all others. */
 export function handleInTurns(made: object, turns: LoopTurns): void {
   if (!isTurning(made)) return
@@ -60,8 +57,9 @@ export function handleInTurns(made: object, turns: LoopTurns): void {
     handleFrames()
   }
   const handleFrames = () => {
-    for (let count = 0; muxer.status !== 'closed'; count++) {
-      if (count % FRAMES_AT_ONCE === 0 && !turns.isTimeLeft()) {
+    while (muxer.status !== 'closed') {
+      // what one frame of 64 KiB brings may take 10 ms
+      if (!turns.isTimeLeft()) {
         isWaiting = true
         turns.later(goOn)
         pause(muxer)

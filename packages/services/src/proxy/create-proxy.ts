@@ -3,9 +3,9 @@
  * leaves through an egress node.
  */
 import type { Socket } from 'node:net'
-import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type Logger, LoopTurns, type PeerId, type Random, toError } from '@mesh/core'
 import { createLegacyStreams, type LegacyStreams } from '../legacy/open-legacy-stream.ts'
-import { MAX_LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../limits.ts'
+import { MAX_LOCAL_CONNECTIONS, OPENING_TURN_MS, PROXY_GREETING_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endpoint.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
@@ -69,6 +69,7 @@ class NodeProxy implements Proxy {
   readonly #choice: EgressChoice
   readonly #legacy: LegacyStreams
   readonly #http: HttpProxy
+  readonly #opening: LoopTurns
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   readonly #open = new Set<Socket>()
   readonly #ended = new AbortController()
@@ -84,9 +85,13 @@ class NodeProxy implements Proxy {
     this.#listen = parseEndpoint(listen, { isListener: true })
     this.#choice = createEgressChoice(egressPeer, components)
     this.#legacy = createLegacyStreams(components)
+    this.#opening = new LoopTurns(OPENING_TURN_MS, components.clock)
     this.#http = createHttpProxy({
       open: (destination) => this.#tunnel(destination),
-      openLegacy: () => openLegacyEgress(this.#ended.signal, this.#outward()),
+      openLegacy: async () => {
+        await this.#opening.turn()
+        return openLegacyEgress(this.#ended.signal, this.#outward())
+      },
       join: (socket, tunnel, early) => this.#join(socket, tunnel, early),
       onError: (error) => this.#failed(error),
       traffic: this.#traffic,
@@ -170,6 +175,7 @@ class NodeProxy implements Proxy {
   }
 
   async #tunnel(destination: Destination): Promise<OpenedStream> {
+    await this.#opening.turn()
     const opened = await openTunnel(destination, this.#ended.signal, this.#outward())
     const { peer, transport } = opened.stream
     this.#newest = { peer, ...(transport !== undefined && { transport }) }
