@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { webSockets } from '@libp2p/websockets'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
@@ -32,12 +32,9 @@ test('a WebSocket on which a message is too long is closed before the message is
   expect(await closed).toBe(TOO_BIG)
 })
 
-test('bytes that are no frame end their WebSocket, and nothing else', async () => {
-  const uncaught: unknown[] = []
-  const note = (error: unknown) => uncaught.push(error)
-  process.on('uncaughtException', note)
-  onTestFinished(() => void process.off('uncaughtException', note))
-  const socket = connect(await listen(), '127.0.0.1')
+/** A WebSocket beneath which bytes can be written that are no frame. */
+async function upgraded(): Promise<Socket> {
+  const socket = connect({ port: await listen(), host: '127.0.0.1', allowHalfOpen: true })
   const key = Buffer.alloc(16).toString('base64')
   const headers = [
     'Upgrade: websocket',
@@ -47,7 +44,33 @@ test('bytes that are no frame end their WebSocket, and nothing else', async () =
   ]
   socket.write(['GET / HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n'))
   await new Promise((resolve) => socket.once('data', resolve))
-  socket.resume().write(Buffer.alloc(64, 0xff))
+  return socket.resume()
+}
+
+test('who goes on sending behind what is no frame is not read any more', async () => {
+  const socket = await upgraded()
+  // cut off in the middle
+  socket.on('error', () => {})
+  const closed = new Promise((resolve) => socket.once('close', () => resolve('cut off')))
+  socket.write(Buffer.alloc(64, 0xff))
+  const more = () => {
+    while (socket.writable && socket.write(Buffer.alloc(65_536))) {
+      // until the system takes no more
+    }
+  }
+  socket.on('drain', more)
+  more()
+  expect(await closed).toBe('cut off')
+})
+
+test('bytes that are no frame end their WebSocket, and nothing else', async () => {
+  const uncaught: unknown[] = []
+  const note = (error: unknown) => uncaught.push(error)
+  process.on('uncaughtException', note)
+  onTestFinished(() => void process.off('uncaughtException', note))
+  const socket = await upgraded()
+  socket.on('end', () => socket.end()).on('error', () => {})
+  socket.write(Buffer.alloc(64, 0xff))
   await new Promise((resolve) => socket.once('close', resolve))
   expect(uncaught).toEqual([])
 })

@@ -17,7 +17,8 @@ interface WebSocketServer {
   handleUpgrade?(...upgrade: [...request: unknown[], onSocket: OnSocket]): void
 }
 
-type OnSocket = (socket: EventEmitter, request: unknown) => void
+type AcceptedSocket = EventEmitter & { terminate?(): void }
+type OnSocket = (socket: AcceptedSocket, request: unknown) => void
 
 /** Changes a WebSocket transport so that who sends longer messages, or what is none, loses the connection and no more. */
 export function boundWebSocketMessages<T extends Transport>(transport: T): T {
@@ -36,9 +37,10 @@ function boundServer(server: WebSocketServer): void {
   if (handleUpgrade === undefined) return
   server.handleUpgrade = (...upgrade) => {
     const onSocket = upgrade.pop() as OnSocket
-    handleUpgrade(...upgrade, (socket: EventEmitter, request: unknown) => {
-      // `ws` closes the connection itself; without a listener the error would end the process
-      socket.on('error', () => {})
+    handleUpgrade(...upgrade, (socket: AcceptedSocket, request: unknown) => {
+      // without a listener the error would end the process; `ws` says why it closes, and would then read on for 30 s, however
+      // much comes
+      socket.on('error', () => socket.terminate?.())
       onSocket(socket, request)
     })
   }
