@@ -46,7 +46,7 @@ import { createRetractions } from './merging/retractions.ts'
 import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
 import { type Verify, verifySignature } from './entries/signer.ts'
 import type { Snapshot } from './state/snapshot.ts'
-import { createMemoryStore } from './state/store.ts'
+import { createMemoryStore, type StoredLedger } from './state/store.ts'
 import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
 import { createWriteCommitter, evictions } from './writes/write-committer.ts'
@@ -244,6 +244,10 @@ class MeshLedger implements Ledger {
 
   storeFailure(): StoreFailure | undefined {
     return this.#store.failure
+  }
+
+  contents(): StoredLedger {
+    return this.#state.contents()
   }
 
   clockTold(member: PeerId, nowMs: number): void {

@@ -2,6 +2,7 @@
 import { MeshError } from '@mesh/core'
 import type { LedgerErrorCode } from './ledger.ts'
 import type { Position } from './state/snapshot.ts'
+import { isDamage } from './state/store.ts'
 
 export function stopped(): MeshError<LedgerErrorCode> {
   return new MeshError('ledger.stopped', 'the ledger has been stopped')
@@ -17,7 +18,9 @@ export function overQuota({ bucket, key }: Position): MeshError<LedgerErrorCode>
 
 export function notStored(cause: unknown): MeshError<LedgerErrorCode> {
   return new MeshError('ledger.store_failed', 'the ledger could not be stored', {
-    hint: 'Check the disk of the state directory: is it full or read-only?',
+    hint: isDamage(cause)
+      ? 'Its file is damaged: start the node again, which takes a sound copy of it.'
+      : 'Check the disk of the state directory: is it full or read-only?',
     cause,
   })
 }

@@ -2,6 +2,7 @@ import type { MeshError, PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type { BlockHead, Position, Snapshot } from './state/snapshot.ts'
 import type { ClockOffset } from './rules/clock-check.ts'
+import type { StoredLedger } from './state/store.ts'
 import type { StoreFailure } from './state/watched-store.ts'
 
 /** How entries of others are judged: refuse what breaks ownership, count it only, or know no ownership. */
@@ -182,6 +183,8 @@ export interface Ledger {
   }[]
   /** Why nothing is stored now, as with a full disk; undefined when the last block was. Writes are refused meanwhile. */
   storeFailure(): StoreFailure | undefined
+  /** All that the store should hold now, for a store in place of a damaged one; it does not change any more. */
+  contents(): StoredLedger
   /** Must be told the time of a member, Unix ms, when it told it itself, just now. */
   clockTold(member: PeerId, nowMs: number): void
   /** How far this machine's clock is from the other members'; undefined while none was heard for ten minutes. */

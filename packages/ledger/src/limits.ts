@@ -120,6 +120,8 @@ export const ENTRY_OVERHEAD_BYTES = 256
 export const MAX_COMMIT_DELAY_MS = 20
 /** How long decoding, checking and signing may take before other work has its turn, in ms. */
 export const SLICE_MS = 10
+/** How long is left to other work between the slices of copying and checking a store, in ms. */
+export const REST_MS = 4 * SLICE_MS
 /** One author gets at most one part in this many of the time. */
 export const AUTHOR_TIME_SHARE = 4
 /** All authors together get at most one part in this many of the time: keys cost nothing. */

@@ -218,8 +218,8 @@ describe('a copy', () => {
       after: (delayMs, run, options) =>
         (delayMs < byHandMs ? systemClock : hours).after(delayMs, run, options),
     }
-    const version = () => ledger.snapshot().head.hash
-    const copies = new StoreCopies({ store, version }, { clock, log: silentLogger })
+    const contents = () => ledger.contents()
+    const copies = new StoreCopies({ store, contents }, { clock, log: silentLogger })
     return { hours, copies }
   }
 
@@ -363,8 +363,123 @@ describe('a copy', () => {
     await writeSome(running, 1, 'new')
     await hours.advance(3_600_000)
     await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true }), { withinMs: 10_000 })
-    expect(readFileSync(`${file()}.copy`).equals(sound)).toBe(true)
+    await eventually(() => expect(copies.problem).toMatchObject({ isCopied: true }), { withinMs: 10_000 })
+    expect(readFileSync(`${file()}.copy`).equals(sound)).toBe(false)
     await running.stop()
     await copies.stop()
+    await expectRestored(keysOf(running))
+  })
+
+  /** Starts again with what stands beside a damaged file, and expects the copy of it in its place. */
+  async function expectRestored(keys: readonly string[]): Promise<void> {
+    const done = setAsideDamaged(file(), thrownBy(open), systemClock)
+    expect(done?.copiedAt).toBeGreaterThan(0)
+    const back = open()
+    expect(keysOf(back)).toEqual(keys)
+    await back.stop()
+  }
+
+  /** A ledger that runs, of whose file a copy was made since. */
+  async function runningWithCopy(count: number, init = {}) {
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger(init, { signer, store })
+    await writeSome(ledger, count)
+    const { hours, copies } = copied(ledger, store)
+    await hours.advance(120_000)
+    await eventually(() => expect(existsSync(`${file()}.copy`)).toBe(true))
+    return { ledger, copies, hours }
+  }
+
+  /** Changes bytes of a file as a disk does: in place, while others have it open. */
+  function overwrite(path: string, change: (bytes: Buffer) => void): void {
+    const bytes = readFileSync(path)
+    change(bytes)
+    writeFileSync(path, bytes, { flag: 'r+' })
+  }
+
+  const changeValues = (bytes: Buffer) => {
+    for (let at = bytes.indexOf(' 40 40 '); at >= 0; at = bytes.indexOf(' 40 40 ', at + 1))
+      bytes[at + 1] = 0x39
+  }
+
+  test('is made of what is in memory where the file and the copy were damaged, and loses nothing', async () => {
+    const { ledger, copies, hours } = await runningWithCopy(50, { tombstoneTtlMs: 0 })
+    // a tombstone that was collected must stay known
+    const old = [...ledger.snapshot().entries()].filter(({ key }) => key === 'k1')
+    await ledger.delete('notes', 'k1').settled
+    await eventually(() => expect(ledger.reap().collected).toBe(1))
+    // SQLite has all of so small a file in memory
+    for (const path of [file(), `${file()}.copy`]) overwrite(path, changeValues)
+    await hours.advance(3_600_000)
+    await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    await writeSome(ledger, 3, 'after')
+    const keys = keysOf(ledger)
+    expect(keys).toHaveLength(52)
+    await ledger.stop()
+    await copies.stop()
+    expect(readdirSync(folder).toSorted()).toEqual(['ledger.db', 'ledger.db.copy'])
+    await expectRestored(keys)
+    const back = open()
+    expect(back.merge(old, undefined).rejected).toMatchObject([{ key: 'k1', code: 'REPLAYED' }])
+    await back.stop()
+  })
+
+  test('is looked at although nothing changes', async () => {
+    const { ledger, copies, hours } = await runningWithCopy(50)
+    overwrite(file(), changeValues)
+    await hours.advance(3_600_000)
+    await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    await ledger.stop()
+    await copies.stop()
+  })
+
+  test('is not taken from a file whose free pages are damaged, which no entry shows', async () => {
+    const init = { tombstoneTtlMs: 0 }
+    const first = createLedger(init, { signer, store: openDiskStore({ path: file() }) })
+    await writeSome(first, 400)
+    const dropped = keysOf(first).slice(100)
+    await Promise.all(dropped.map((key) => first.delete('notes', key).settled))
+    await eventually(() => expect(first.reap().collected).toBe(dropped.length))
+    await first.stop()
+
+    const store = openDiskStore({ path: file() })
+    const ledger = createLedger(init, { signer, store })
+    const { hours, copies } = copied(ledger, store)
+    overwrite(file(), (bytes) => {
+      const firstFree = bytes.readUInt32BE(32)
+      expect(firstFree).toBeGreaterThan(0)
+      bytes.writeUInt32BE(0x7fff_ffff, (firstFree - 1) * 4096)
+    })
+    await hours.advance(120_000)
+    await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    await ledger.stop()
+    await copies.stop()
+    await expectRestored(keysOf(ledger))
+  })
+
+  test('is made at once when a write finds the file damaged, which stays told, and writes stay refused', async () => {
+    const { ledger, copies } = await runningWithCopy(50)
+    await ledger.stop()
+    await copies.stop()
+    const store = openDiskStore({ path: file() })
+    const again = createLedger({}, { signer, store })
+    const { hours, copies: watching } = copied(again, store)
+    overwrite(file(), (bytes) => {
+      // the kind of each page of the entries
+      for (let page = 4096; page < bytes.length; page += 4096) bytes[page] = 0x77
+    })
+    const keys = keysOf(again)
+    await store.copyTo(join(folder, 'forgets what is in memory')).catch(() => {})
+    expect(await again.put('notes', 'k1', '"new"').settled).toMatchObject({
+      state: 'refused',
+      error: { code: 'ledger.store_failed', hint: expect.stringContaining('damaged') as string },
+    })
+    await hours.advance(0)
+    await eventually(() => expect(watching.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    expect(again.storeFailure()).toMatchObject({ isDamaged: true })
+    await again.stop()
+    await watching.stop()
+    rmSync(join(folder, 'forgets what is in memory'), { force: true })
+    await expectRestored(keys)
   })
 })

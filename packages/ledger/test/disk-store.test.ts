@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdtempSync,
@@ -254,6 +254,32 @@ test('a full store refuses the write, keeps what it had and goes on serving', as
   await ledger.stop()
   expect(open(clock).snapshot().digest()).toEqual(ledger.snapshot().digest())
 })
+
+const hasLimits = spawnSync('prlimit', ['--version']).status === 0
+
+test.skipIf(!hasLimits)(
+  'a log that cannot be written back to the file refuses the next block before it grows, until it can',
+  () => {
+    const script = join(import.meta.dirname, 'fill-writer.ts')
+    // the log stays below it; the file, after some blocks, does not
+    const limit = '--fsize=7000000:unlimited'
+    const run = spawnSync('prlimit', [limit, process.execPath, '--conditions=mesh-source', script, file()], {
+      encoding: 'utf8',
+    })
+    const [refused, last] = run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(refused).toMatchObject({ error: expect.stringContaining('cannot be used') as string })
+    expect(refused?.['logBytes']).toBeLessThan(4.5 * 1024 * 1024)
+    expect(last).toEqual({
+      index: refused?.['index'],
+      isStored: true,
+      stored: Number(refused?.['index']) + 1,
+    })
+    expect(statSync(file()).size).toBeGreaterThan(7_000_000)
+  },
+)
 
 test('kill -9 at any moment loses nothing acknowledged and corrupts nothing', {
   timeout: 60_000,

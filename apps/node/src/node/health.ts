@@ -66,7 +66,9 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
       code: 'ledger.not_stored',
       severity: 'error',
       title: `The ledger is not stored: ${failure.message}`,
-      hint: 'Writes are refused until it is. Is the disk of the state folder full or read-only? It is tried again with every write.',
+      hint: failure.isDamaged
+        ? 'Its file is damaged, and writes are refused. Check the disk and start the node again: it takes a sound copy.'
+        : 'Writes are refused until it is. Is the disk of the state folder full or read-only? It is tried again every two seconds.',
       since: failure.since,
     },
   ]

@@ -29,7 +29,7 @@ export function createLedgerKeeper(
     return { problems: () => [], isInPlace: () => true, stop: async () => {} }
   }
   const { store, ledger, damage } = init
-  const copies = new StoreCopies({ store, version: () => ledger.snapshot().head.hash }, components)
+  const copies = new StoreCopies({ store, contents: () => ledger.contents() }, components)
   const since = components.clock.now()
   return {
     problems: () => [
@@ -73,7 +73,7 @@ function whatIsInPlace({ copiedAt, isContinued }: SetAside): string {
   return `The copy of ${new Date(copiedAt).toISOString()} is in its place.`
 }
 
-function copyProblem({ isDamaged, message, since }: CopyProblem, location: string): HealthProblem {
+function copyProblem({ isDamaged, isCopied, message, since }: CopyProblem, location: string): HealthProblem {
   if (!isDamaged) {
     return {
       code: 'ledger.not_copied',
@@ -87,7 +87,7 @@ function copyProblem({ isDamaged, message, since }: CopyProblem, location: strin
     code: 'ledger.store_damaged',
     severity: 'error',
     title: `The file of the ledger is damaged on the disk: ${message}`,
-    hint: `This node goes on with what it holds in memory. Check the disk and start the node again: it sets ${location} aside, takes the last sound copy, and gets the rest from the other members.`,
+    hint: `This node goes on with what it holds in memory${isCopied ? ', of which it has made a copy' : ''}. Check the disk and start the node again: it sets ${location} aside, takes the last sound copy, and gets the rest from the other members.`,
     since,
   }
 }

@@ -155,7 +155,7 @@ describe('health', () => {
     expect(problem?.hint).toContain('Looking by mdns. mdns: no multicast.')
   })
   test('a ledger that is not stored is an error, and the first', () => {
-    const storeFailure = () => ({ since: 7, message: 'database or disk is full', count: 3 })
+    const storeFailure = () => ({ since: 7, message: 'database or disk is full', count: 3, isDamaged: false })
     const ledger = { conflicts: () => [], rejections: () => ({}), storeFailure, clockOffset: () => undefined }
     expect(findProblems(view({ ledger }))[0]).toMatchObject({
       code: 'ledger.not_stored',
@@ -163,6 +163,11 @@ describe('health', () => {
       title: 'The ledger is not stored: database or disk is full',
       since: 7,
     })
+    const damaged = () => ({ ...storeFailure(), isDamaged: true })
+    const hintOf = (failure: typeof storeFailure) =>
+      findProblems(view({ ledger: { ...ledger, storeFailure: failure } }))[0]?.hint
+    expect(hintOf(storeFailure)).toContain('tried again')
+    expect(hintOf(damaged)).toContain('start the node again')
   })
   test('a clock that differs from the other members’ is an error that says how far it is off', () => {
     const clockOffset = (aheadMs: number) => () => ({ aheadMs, members: 3, differing: [] })

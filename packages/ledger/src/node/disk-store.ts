@@ -18,11 +18,11 @@ import {
 import { copyFile } from 'node:fs/promises'
 import { backup, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { MAX_LEDGER_BYTES } from '../limits.ts'
-import type { Store, StoreBatch, StoredLedger } from '../state/store.ts'
+import { isDamage, type Store, type StoreBatch, type StoredLedger } from '../state/store.ts'
 import { brokenLogOf, copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import { isLogBroken } from './log-check.ts'
 import { BrokenLog, ForeignFile, isInUse, toMeshError, translating } from './store-errors.ts'
-import { readStoredHead, storedEntries, storedPruned, text, toSigned } from './stored-rows.ts'
+import { checkStructure, readStoredHead, storedEntries, storedPruned, toSigned } from './stored-rows.ts'
 
 /** Raised when tables change, with a step in `UPGRADES`; a file of a later version is refused. */
 const SCHEMA_VERSION = 2
@@ -37,8 +37,8 @@ const DEFAULT_MAX_FILE_BYTES = 2 * MAX_LEDGER_BYTES
 const COPIED_PAGES_AT_ONCE = 64
 /** The suffix of the name of the file whose bytes tell whether there is room. */
 const ROOM_SUFFIX = '.room'
-/** The log is cut back to this when it is written over. */
-const MAX_LOG_BYTES = 8 * 1024 * 1024
+/** A log of this size is written back to the file and emptied: 1,000 pages, as SQLite does by itself. */
+const MAX_LOG_BYTES = 4 * 1024 * 1024
 
 const SCHEMA = `
   CREATE TABLE head (
@@ -70,11 +70,13 @@ export interface DiskStoreInit {
 export interface DiskStore extends Store {
   readonly location: string
   /**
-   * Copies the file as it is at the end of copying, a few pages at a time, with other work in between; `close` ends it. A
-   * store that was closed is copied as it was left.
+   * Copies the file as it is on the disk at the end of copying, a few pages at a time, with other work in between; `close`
+   * ends it. A store that was closed is copied as it was left.
    * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`
    */
   copyTo(path: string): Promise<void>
+  /** Calls back when a batch was not stored because the file is damaged. */
+  onDamaged(listener: () => void): void
 }
 
 /**
@@ -108,6 +110,9 @@ class SqliteStore implements DiskStore {
   readonly #rememberPruned: StatementSync
   readonly #forgetPruned: StatementSync
   #closed = false
+  /** False where the log could not be written back: what it holds may never reach the disk. */
+  #isLogSound = true
+  #onDamaged = () => {}
 
   constructor(database: DatabaseSync, location: string) {
     this.location = location
@@ -131,17 +136,15 @@ class SqliteStore implements DiskStore {
   }
 
   commit(batch: StoreBatch): void {
-    translating(this.location, () => {
-      this.#database.exec('BEGIN IMMEDIATE')
-      try {
-        this.#write(batch)
-        this.#database.exec('COMMIT')
-      } catch (error) {
-        // A full disk may have ended the transaction already.
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-        throw error
-      }
-    })
+    try {
+      translating(this.location, () => {
+        this.#keepLogShort()
+        this.#transact(batch)
+      })
+    } catch (error) {
+      if (isDamage(error)) this.#onDamaged()
+      throw error
+    }
   }
 
   /** Written to a file beside it and removed: free space alone tells nothing of quotas and of disks that only read. */
@@ -162,17 +165,49 @@ class SqliteStore implements DiskStore {
 
   async copyTo(path: string): Promise<void> {
     try {
-      if (this.#closed) await copyClosed(this.location, path)
-      else await backup(this.#database, path, { rate: COPIED_PAGES_AT_ONCE })
+      if (this.#closed) return await copyClosed(this.location, path)
+      this.#writeLogBack()
+      // else pages that SQLite has in memory would hide what is on the disk
+      this.#database.exec('PRAGMA shrink_memory')
+      await backup(this.#database, path, { rate: COPIED_PAGES_AT_ONCE })
     } catch (cause) {
       throw toMeshError(path, cause)
     }
+  }
+
+  onDamaged(listener: () => void): void {
+    this.#onDamaged = listener
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
     this.#database.close()
+  }
+
+  /** Before a batch, as a batch that is in the log is stored: what fails here refuses the next one, until it works. */
+  #keepLogShort(): void {
+    if (this.#isLogSound && sizeOf(`${this.location}-wal`) <= MAX_LOG_BYTES) return
+    this.#writeLogBack()
+  }
+
+  /** Waits for the disk. SQLite would do so by itself, but not tell where that fails. */
+  #writeLogBack(): void {
+    this.#isLogSound = false
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#isLogSound = true
+  }
+
+  #transact(batch: StoreBatch): void {
+    this.#database.exec('BEGIN IMMEDIATE')
+    try {
+      this.#write(batch)
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      // A full disk may have ended the transaction already.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw error
+    }
   }
 
   #write({ head, fingerprint, puts, removes, pruned, forgotten }: StoreBatch): void {
@@ -254,11 +289,9 @@ function prepareDatabase(database: DatabaseSync, { path, maxBytes, powerSafe }: 
   makeTables(database)
   database.exec('COMMIT')
   database.exec(`PRAGMA synchronous = ${powerSafe === true ? 'FULL' : 'NORMAL'}`)
-  database.exec(`PRAGMA journal_size_limit = ${MAX_LOG_BYTES}`)
+  database.exec('PRAGMA wal_autocheckpoint = 0')
   database.exec(`PRAGMA max_page_count = ${Math.floor((maxBytes ?? DEFAULT_MAX_FILE_BYTES) / PAGE_BYTES)}`)
-  // The structure; the contents are checked against their fingerprint by whoever loads them.
-  const check = database.prepare('PRAGMA quick_check(1)').get()?.['quick_check']
-  if (check !== 'ok') throw new ForeignFile(text(check), true)
+  checkStructure(database)
 }
 
 /** Must be called while nobody else can write to the log, and before SQLite does. */

@@ -8,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, MeshError } from '@mesh/core'
 import { MAX_FILES_SET_ASIDE } from '../limits.ts'
+import { isDamage } from '../state/store.ts'
 import { brokenLogOf, copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import { readStoredHead } from './stored-rows.ts'
 
@@ -73,8 +74,11 @@ function blockOf(path: string): number {
 }
 
 function isBroken(path: string, error: unknown): boolean {
-  if (!(error instanceof MeshError) || error.code !== 'ledger.store_damaged') return false
-  const { location, isBroken: broken } = error.details as { location?: unknown; isBroken?: unknown }
+  if (!isDamage(error)) return false
+  const { location, isBroken: broken } = (error as MeshError).details as {
+    location?: unknown
+    isBroken?: unknown
+  }
   return location === path && broken === true
 }
 

@@ -1,20 +1,25 @@
 /**
  * Keeps one copy of a ledger's file beside it, so that damage costs hours and not everything: 1 the file is copied while
  * it is used, 2 all of the copy is read and held against its fingerprint, 3 it takes the place of the copy before, in one
- * step. So damage to the file is noticed while its ledger still stands in memory, and never reaches the copy.
+ * step. So damage to the file is noticed while its ledger still stands in memory, and never reaches the copy. Then the copy is
+ * made of what is in memory: the one before lacks the last hour, and may be damaged, too.
  */
 import { open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Clock, type Logger, MeshError } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
 import { COPY_INTERVAL_MS, FIRST_COPY_MS, LAST_COPY_MS, MAX_LAST_COPY_BYTES } from '../limits.ts'
 import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
+import { isDamage, type StoredLedger } from '../state/store.ts'
 import type { DiskStore } from './disk-store.ts'
 import { verifyCopy } from './verify-copy.ts'
+import { writeCopy } from './write-copy.ts'
 
 /** Something is wrong with the file of a ledger that runs, or with copying it. */
 export interface CopyProblem {
   /** The file is damaged; else it could not be copied. */
   readonly isDamaged: boolean
+  /** A copy was made of what the ledger holds in memory, in place of what is in its file. */
+  readonly isCopied: boolean
   /** The reason, in words for people. */
   readonly message: string
   /** Unix time at which it was found, in ms. */
@@ -23,8 +28,8 @@ export interface CopyProblem {
 
 export interface StoreCopiesInit {
   readonly store: DiskStore
-  /** Another text after every change: without a change there is nothing to copy. */
-  readonly version: () => string
+  /** All that the file should hold now. */
+  readonly contents: () => StoredLedger
 }
 
 /** Copies the file soon after the start, then from time to time, and at the end where the last copy is old. */
@@ -42,6 +47,7 @@ export class StoreCopies {
     this.#init = init
     this.#clock = clock
     this.#log = log.child('ledger')
+    init.store.onDamaged(() => this.#copyNow())
     this.#plan(FIRST_COPY_MS)
   }
 
@@ -65,13 +71,15 @@ export class StoreCopies {
 
   /** Copies a small ledger as it ends. One that cannot be copied now has the copy before it, and the other members. */
   async #copyLast(): Promise<void> {
-    const { store, version } = this.#init
-    if (version() === this.#copied || this.#problem?.isDamaged === true) return
+    const { store, contents } = this.#init
+    if (contents().head.hash === this.#copied) return
+    const isDamaged = this.#problem?.isDamaged === true
     const time = new AbortController()
     const cancel = this.#clock.after(LAST_COPY_MS, () => time.abort(new Error('it took too long')))
     try {
-      if ((await stat(store.location)).size > MAX_LAST_COPY_BYTES || (await this.#isFresh())) return
-      await makeCopy(store, this.#clock, time.signal)
+      if ((await stat(store.location)).size > MAX_LAST_COPY_BYTES) return
+      if (isDamaged) await this.#copyMemory(time.signal)
+      else if (!(await this.#isFresh())) await this.#copyFile(time.signal)
     } catch (error) {
       this.#log.debug('the ledger was not copied at the end', { error })
     } finally {
@@ -86,54 +94,81 @@ export class StoreCopies {
   }
 
   #plan(delayMs: number): void {
+    this.#cancel()
     this.#cancel = this.#clock.after(delayMs, () => {
       this.#running = this.#copy().finally(() => {
+        this.#running = undefined
         if (!this.#stopping.signal.aborted) this.#plan(COPY_INTERVAL_MS)
       })
     })
   }
 
+  /** A batch found the file damaged. Every further one will: the first is enough. */
+  #copyNow(): void {
+    if (this.#problem?.isDamaged === true || this.#running !== undefined) return
+    if (!this.#stopping.signal.aborted) this.#plan(0)
+  }
+
+  /** Copies also where nothing was written since: the file may have been damaged. */
   async #copy(): Promise<void> {
-    const { store, version } = this.#init
-    const now = version()
-    if (now === this.#copied) return
+    const { signal } = this.#stopping
     try {
-      await makeCopy(store, this.#clock, this.#stopping.signal)
-      this.#copied = now
+      await this.#copyFile(signal)
       this.#problem = undefined
     } catch (error) {
-      if (this.#stopping.signal.aborted) return
+      if (signal.aborted) return
       this.#note(error)
+      if (isDamage(error)) await this.#copyMemory(signal).catch((cause: unknown) => this.#noteNoCopy(cause))
     }
+  }
+
+  async #copyFile(signal: AbortSignal): Promise<void> {
+    const { store, contents } = this.#init
+    const { hash } = contents().head
+    await this.#replaceCopy((path) => store.copyTo(path), signal)
+    this.#copied = hash
+  }
+
+  async #copyMemory(signal: AbortSignal): Promise<void> {
+    const contents = this.#init.contents()
+    await this.#replaceCopy((path) => writeCopy(path, contents, { clock: this.#clock, signal }), signal)
+    this.#copied = contents.head.hash
+    if (this.#problem !== undefined) this.#problem = { ...this.#problem, isCopied: true }
+  }
+
+  async #replaceCopy(write: (path: string) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { location } = this.#init.store
+    const copy = copyPathOf(location)
+    const made = `${copy}.new`
+    for (const suffix of ['', ...LOG_SUFFIXES]) await rm(made + suffix, { force: true })
+    try {
+      await checkSpace(location)
+      // SQLite would make it readable for all
+      await (await open(made, 'wx', 0o600)).close()
+      await write(made)
+      signal.throwIfAborted()
+      await verifyCopy(made, this.#clock, signal)
+      await syncFile(made)
+      await rename(made, copy)
+    } finally {
+      for (const suffix of ['', ...LOG_SUFFIXES]) await rm(made + suffix, { force: true })
+    }
+  }
+
+  #noteNoCopy(error: unknown): void {
+    if (!this.#stopping.signal.aborted) this.#log.warn('what is in memory was not copied', { error })
   }
 
   /** Said once, until a copy succeeds. */
   #note(error: unknown): void {
-    const isDamaged = error instanceof MeshError && error.code === 'ledger.store_damaged'
+    const isDamaged = isDamage(error)
     const message = error instanceof Error ? error.message : String(error)
     const before = this.#problem
-    this.#problem = { isDamaged, message, since: before?.since ?? this.#clock.now() }
+    const since = before?.since ?? this.#clock.now()
+    this.#problem = { isDamaged, isCopied: false, message, since }
     if (before?.isDamaged === isDamaged) return
     if (isDamaged) this.#log.error('the file of the ledger is damaged', { error })
     else this.#log.warn('the ledger was not copied', { error })
-  }
-}
-
-async function makeCopy(store: DiskStore, clock: Clock, signal: AbortSignal): Promise<void> {
-  const copy = copyPathOf(store.location)
-  const made = `${copy}.new`
-  for (const suffix of ['', ...LOG_SUFFIXES]) await rm(made + suffix, { force: true })
-  try {
-    await checkSpace(store.location)
-    // SQLite would make it readable for all
-    await (await open(made, 'wx', 0o600)).close()
-    await store.copyTo(made)
-    signal.throwIfAborted()
-    await verifyCopy(made, clock, signal)
-    await syncFile(made)
-    await rename(made, copy)
-  } finally {
-    for (const suffix of ['', ...LOG_SUFFIXES]) await rm(made + suffix, { force: true })
   }
 }
 

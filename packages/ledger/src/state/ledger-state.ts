@@ -14,7 +14,7 @@ import { createSnapshot, digestOf } from './ledger-snapshot.ts'
 import type { LedgerLimits } from '../limits.ts'
 import { createQuota, type Quota } from './quota.ts'
 import type { BlockHead, Position, Snapshot } from './snapshot.ts'
-import type { Store, StoreErrorCode } from './store.ts'
+import type { Store, StoredLedger, StoreErrorCode } from './store.ts'
 import { leavesFrom, treeGet } from './tree.ts'
 import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
 import { type Tree } from './tree-node.ts'
@@ -39,6 +39,8 @@ export interface LedgerState {
   readonly quota: Quota
   readonly pruned: PrunedTombstones
   snapshot(): Snapshot
+  /** All that a store holds of this state; it does not change any more. */
+  contents(): StoredLedger
   /** Begins a set of changes on the present state; nothing is seen of it before `commit`. */
   edit(): StateEdit
 }
@@ -83,7 +85,7 @@ class State implements LedgerState {
     this.init = init
     this.quota = createQuota(init)
     const stored = init.store.load()
-    this.tree = treeFrom((stored?.entries ?? []).toSorted(comparePositions), hashOf)
+    this.tree = treeFrom([...(stored?.entries ?? [])].sort(comparePositions), hashOf)
     this.head = stored?.head ?? genesisHead(formatGoTime(init.now()))
     this.pruned = createPrunedTombstones(init.limits.maxRememberedTombstones, stored?.pruned ?? [])
     if (stored !== undefined && limbsToHex(this.tree.sums) !== stored.fingerprint) throw damaged(init.store)
@@ -98,6 +100,11 @@ class State implements LedgerState {
       admits: this.init.admits,
     })
     return this.#snapshot
+  }
+
+  contents(): StoredLedger {
+    const { tree, head, pruned } = this
+    return { head, fingerprint: limbsToHex(tree.sums), entries: rowsOf(tree), pruned: pruned.list() }
   }
 
   edit(): StateEdit {

@@ -23,6 +23,8 @@ export interface PrunedTombstones {
   /** Tells what to remember and forget when these tombstones are collected and these entries stored. */
   plan(collected: readonly KeyedEntry[], stored: readonly Position[]): PruningPlan
   apply(plan: PruningPlan): void
+  /** All that are remembered, oldest first. */
+  list(): readonly PrunedTombstone[]
 }
 
 /** @param stored oldest first */
@@ -48,6 +50,7 @@ export function createPrunedTombstones(most: number, stored: readonly PrunedTomb
       for (const hash of dropped) versions.delete(hash)
       for (const { hash, version } of added) versions.set(hash, version)
     },
+    list: () => Array.from(versions, ([hash, version]) => ({ hash, version })),
   }
 }
 

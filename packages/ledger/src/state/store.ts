@@ -1,4 +1,5 @@
 /** Where a ledger outlives its process. */
+import { MeshError } from '@mesh/core'
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { BlockHead, Position } from './snapshot.ts'
 
@@ -25,7 +26,7 @@ export interface StoreBatch {
 export interface StoredLedger {
   readonly head: BlockHead
   readonly fingerprint: string
-  readonly entries: readonly KeyedEntry[]
+  readonly entries: Iterable<KeyedEntry>
   /** The tombstones, oldest first. */
   readonly pruned: readonly PrunedTombstone[]
 }
@@ -52,6 +53,11 @@ export interface Store {
  * The error of a store that cannot serve; `ledger.store_failed` may pass (a full disk), the others do not.
  */
 export type StoreErrorCode = 'ledger.store_damaged' | 'ledger.store_locked' | 'ledger.store_failed'
+
+/** Is what a store holds not what was written? */
+export function isDamage(error: unknown): boolean {
+  return error instanceof MeshError && error.code === 'ledger.store_damaged'
+}
 
 /** Keeps nothing beyond the ledger's own memory. */
 export function createMemoryStore(): Store {

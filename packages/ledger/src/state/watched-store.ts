@@ -2,11 +2,11 @@
  * A store that remembers since when it fails, so that the node can say so, and that logs a failure at most once a
  * minute: with a full disk every block fails, and the log may lie on the same disk. Every two seconds it tries whether it
  * can write again, as nobody else may have anything to write: as much as what it did not take, since a full disk often has room
- * for a small batch.
+ * for a small batch. A damaged store does not become well, whatever else it takes.
  */
 import type { Clock, Logger } from '@mesh/core'
 import { MIN_STORE_ROOM_BYTES, STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'
-import type { Store, StoreBatch, StoredLedger } from './store.ts'
+import { isDamage, type Store, type StoreBatch, type StoredLedger } from './store.ts'
 
 /** Why nothing was stored since some moment. */
 export interface StoreFailure {
@@ -14,6 +14,8 @@ export interface StoreFailure {
   readonly since: number
   /** The last trouble of the store, in words for people. */
   readonly message: string
+  /** True where what the store holds is damaged, which stays so until the ledger is opened again. */
+  readonly isDamaged: boolean
   /** How many batches were not stored since then. */
   readonly count: number
 }
@@ -68,7 +70,8 @@ export class WatchedStore implements Store {
     }
     this.#stored = { head: batch.head, fingerprint: batch.fingerprint }
     // one that can tell is asked by the next try, and not with every batch that passes meanwhile
-    if (this.#failure !== undefined && this.#store.hasRoomFor === undefined) this.#noteStored(this.#failure)
+    if (this.#failure?.isDamaged === false && this.#store.hasRoomFor === undefined)
+      this.#noteStored(this.#failure)
   }
 
   close(): void {
@@ -89,14 +92,15 @@ export class WatchedStore implements Store {
   #noteFailure(error: unknown): void {
     const { clock, log } = this.#components
     const message = error instanceof Error ? error.message : String(error)
-    const { since, count } = this.#failure ?? { since: clock.now(), count: 0 }
+    const before = this.#failure ?? { since: clock.now(), count: 0, isDamaged: false }
+    const isDamaged = before.isDamaged || isDamage(error)
     if (this.#failure === undefined) this.#retryLater()
-    this.#failure = { since, message, count: count + 1 }
+    this.#failure = { since: before.since, message, isDamaged, count: before.count + 1 }
     const nowMs = clock.monotonic()
     if (nowMs - this.#loggedAtMs < STORE_FAILURE_LOG_INTERVAL_MS) return
     this.#loggedAtMs = nowMs
     this.#isTold = true
-    log.error('blocks are not stored', { error, count: count + 1 })
+    log.error('blocks are not stored', { error, count: this.#failure.count })
   }
 
   #retryLater(): void {
@@ -105,7 +109,7 @@ export class WatchedStore implements Store {
 
   /** Writes once more what stands there already. */
   #retry(): void {
-    if (this.#failure === undefined) return
+    if (this.#failure === undefined || this.#failure.isDamaged) return
     if (this.#stored === undefined) return this.#retryLater()
     const { head, fingerprint } = this.#stored
     try {
