@@ -180,6 +180,8 @@ export const MIN_STORE_ROOM_BYTES = 256 * 1024
 export const FIRST_COPY_MS = 30_000
 /** How often the file is copied while it changes, in ms; what a copy misses, the other members have. */
 export const COPY_INTERVAL_MS = 3_600_000
+/** The same while the file is damaged, or could not be copied. */
+export const COPY_RETRY_MS = 120_000
 /** The largest file that is copied at the end where there is no fresh copy, in bytes. */
 export const MAX_LAST_COPY_BYTES = 4 * 1024 * 1024
 /** How long that may take, in ms: a node that ends must not be waited for. */

@@ -77,6 +77,8 @@ export interface DiskStore extends Store {
   copyTo(path: string): Promise<void>
   /** Calls back when a batch was not stored because the file is damaged. */
   onDamaged(listener: () => void): void
+  /** Must be called when all of the file was read and is sound, so that it is written to again. */
+  noteSound(): void
 }
 
 /**
@@ -112,6 +114,7 @@ class SqliteStore implements DiskStore {
   #closed = false
   /** False where the log could not be written back: what it holds may never reach the disk. */
   #isLogSound = true
+  #isDamaged = false
   #onDamaged = () => {}
 
   constructor(database: DatabaseSync, location: string) {
@@ -142,7 +145,10 @@ class SqliteStore implements DiskStore {
         this.#transact(batch)
       })
     } catch (error) {
-      if (isDamage(error)) this.#onDamaged()
+      if (isDamage(error)) {
+        this.#isDamaged = true
+        this.#onDamaged()
+      }
       throw error
     }
   }
@@ -177,6 +183,14 @@ class SqliteStore implements DiskStore {
 
   onDamaged(listener: () => void): void {
     this.#onDamaged = listener
+  }
+
+  isDamaged(): boolean {
+    return this.#isDamaged
+  }
+
+  noteSound(): void {
+    this.#isDamaged = false
   }
 
   close(): void {

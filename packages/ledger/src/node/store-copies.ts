@@ -7,7 +7,13 @@
 import { open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock, Logger } from '@mesh/core'
-import { COPY_INTERVAL_MS, FIRST_COPY_MS, LAST_COPY_MS, MAX_LAST_COPY_BYTES } from '../limits.ts'
+import {
+  COPY_INTERVAL_MS,
+  COPY_RETRY_MS,
+  FIRST_COPY_MS,
+  LAST_COPY_MS,
+  MAX_LAST_COPY_BYTES,
+} from '../limits.ts'
 import { copyPathOf, LOG_SUFFIXES } from './copy-path.ts'
 import { isDamage, type StoredLedger } from '../state/store.ts'
 import type { DiskStore } from './disk-store.ts'
@@ -98,7 +104,8 @@ export class StoreCopies {
     this.#cancel = this.#clock.after(delayMs, () => {
       this.#running = this.#copy().finally(() => {
         this.#running = undefined
-        if (!this.#stopping.signal.aborted) this.#plan(COPY_INTERVAL_MS)
+        if (this.#stopping.signal.aborted) return
+        this.#plan(this.#problem === undefined ? COPY_INTERVAL_MS : COPY_RETRY_MS)
       })
     })
   }
@@ -114,6 +121,8 @@ export class StoreCopies {
     const { signal } = this.#stopping
     try {
       await this.#copyFile(signal)
+      // a disk that could not be read for a while may be read again
+      this.#init.store.noteSound()
       this.#problem = undefined
     } catch (error) {
       if (signal.aborted) return
@@ -131,7 +140,8 @@ export class StoreCopies {
 
   async #copyMemory(signal: AbortSignal): Promise<void> {
     const contents = this.#init.contents()
-    await this.#replaceCopy((path) => writeCopy(path, contents, { clock: this.#clock, signal }), signal)
+    if (contents.head.hash !== this.#copied)
+      await this.#replaceCopy((path) => writeCopy(path, contents, { clock: this.#clock, signal }), signal)
     this.#copied = contents.head.hash
     if (this.#problem !== undefined) this.#problem = { ...this.#problem, isCopied: true }
   }
@@ -147,7 +157,7 @@ export class StoreCopies {
       await (await open(made, 'wx', 0o600)).close()
       await write(made)
       signal.throwIfAborted()
-      await verifyCopy(made, this.#clock, signal)
+      await verifyCopy(made, location, { clock: this.#clock, signal })
       await syncFile(made)
       await rename(made, copy)
     } finally {

@@ -10,28 +10,34 @@ import { checkStructure, readStoredHead, storedEntries } from './stored-rows.ts'
 
 /**
  * Resolves when the entries of the copy are those that its fingerprint was made of.
+ *
+ * @param original the file that it was made of: errors tell of that
  * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`; the signal's reason
  */
-export async function verifyCopy(path: string, clock: Clock, signal: AbortSignal): Promise<void> {
-  const database = translating(path, () => new DatabaseSync(path, { timeout: 0 }))
+export async function verifyCopy(
+  path: string,
+  original: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> {
+  const database = translating(original, () => new DatabaseSync(path, { timeout: 0 }))
   try {
     // no log files stay beside it
-    translating(path, () => database.exec('PRAGMA locking_mode = EXCLUSIVE'))
-    const head = translating(path, () => readStoredHead(database))
+    translating(original, () => database.exec('PRAGMA locking_mode = EXCLUSIVE'))
+    const head = translating(original, () => readStoredHead(database))
     const sum = new Uint32Array(LIMBS)
-    const rows = translating(path, () => storedEntries(database))
+    const rows = translating(original, () => storedEntries(database))
     let sliceStartMs = clock.monotonic()
     for (;;) {
-      const { done, value } = translating(path, () => rows.next())
+      const { done, value } = translating(original, () => rows.next())
       if (done === true) break
       addLimbs(sum, 0, hashLimbs(canonicalBytesWithSig(value).bytes), 0)
       if (clock.monotonic() - sliceStartMs < SLICE_MS) continue
       await delay(clock, REST_MS, signal)
       sliceStartMs = clock.monotonic()
     }
-    if (head !== undefined && limbsToHex(sum) !== head.fingerprint) throw notWhatWasWritten(path)
+    if (head !== undefined && limbsToHex(sum) !== head.fingerprint) throw notWhatWasWritten(original)
     // what holds no entry was not read: a broken list of free pages alone would keep the copy from being opened
-    translating(path, () => checkStructure(database))
+    translating(original, () => checkStructure(database))
   } finally {
     database.close()
   }

@@ -46,6 +46,8 @@ export interface Store {
    * may pass and the next one not. A store without it is taken at its last batch.
    */
   hasRoomFor?(bytes: number): boolean
+  /** True from a batch that met damage until what is stored was read and is sound. A store without it stays damaged. */
+  isDamaged?(): boolean
   close(): void
 }
 

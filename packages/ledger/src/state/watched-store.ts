@@ -2,7 +2,8 @@
  * A store that remembers since when it fails, so that the node can say so, and that logs a failure at most once a
  * minute: with a full disk every block fails, and the log may lie on the same disk. Every two seconds it tries whether it
  * can write again, as nobody else may have anything to write: as much as what it did not take, since a full disk often has room
- * for a small batch. A damaged store does not become well, whatever else it takes.
+ * for a small batch. A damaged store does not become well by
+ * what else it takes: all of it has to be read first.
  */
 import type { Clock, Logger } from '@mesh/core'
 import { MIN_STORE_ROOM_BYTES, STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'
@@ -14,7 +15,7 @@ export interface StoreFailure {
   readonly since: number
   /** The last trouble of the store, in words for people. */
   readonly message: string
-  /** True where what the store holds is damaged, which stays so until the ledger is opened again. */
+  /** True where what the store holds is damaged, until all of it was read and is sound. */
   readonly isDamaged: boolean
   /** How many batches were not stored since then. */
   readonly count: number
@@ -109,8 +110,9 @@ export class WatchedStore implements Store {
 
   /** Writes once more what stands there already. */
   #retry(): void {
-    if (this.#failure === undefined || this.#failure.isDamaged) return
-    if (this.#stored === undefined) return this.#retryLater()
+    if (this.#failure === undefined) return
+    const isDamaged = this.#failure.isDamaged && this.#store.isDamaged?.() !== false
+    if (isDamaged || this.#stored === undefined) return this.#retryLater()
     const { head, fingerprint } = this.#stored
     try {
       this.#store.commit({ head, fingerprint, puts: [], removes: [], pruned: [], forgotten: [] })
