@@ -104,7 +104,7 @@ export function buildAnswer({ rcode, name, answers, authority }: AnswerRecords):
   }
 }
 
-/** What stands before a record's value; a name that the question ends with points into it. */
+/** The bytes before a record's value; a name that the question ends with points into it. */
 function headOf(record: DnsRecord, question: string): Buffer {
   const owner = parseName(record.name) ?? new Uint8Array(1)
   const whole = parseName(question) ?? new Uint8Array(1)

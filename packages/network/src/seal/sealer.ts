@@ -112,7 +112,7 @@ async function openElsewhere(
   }
 }
 
-/** As Latin-1: what is no ASCII is no digit either. */
+/** Latin-1: what is no ASCII is no digit either. */
 const decoder = new TextDecoder('latin1')
 
 const textOf = (hex: string | Uint8Array) => (typeof hex === 'string' ? hex : decoder.decode(hex))
@@ -137,7 +137,7 @@ async function decodeLongHex(
   return bytes
 }
 
-/** By the engine itself where it can: a loop over the bytes took up to 200 ms for one piece where its code was not optimised. */
+/** Decodes by the engine itself where it can: a loop over the bytes took up to 200 ms for one piece where its code was not optimised. */
 function tryHexToBytes(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return hexToBytes(text)
