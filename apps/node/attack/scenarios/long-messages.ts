@@ -183,6 +183,21 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     },
   },
   {
+    name: 'other-envelopes',
+    who: 'member',
+    does: 'messages of 14 MB on the topic whose envelope is written in another way than nodes write it',
+    boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory; one is read at a time',
+    appliesToLegacy: true,
+    aim: 'messages',
+    async run(attack) {
+      const plaintext = randomBytes(7 * KIB * KIB - KIB)
+      await sayOverAndOver(attack, 100, (sealing) => {
+        const data = Buffer.from(`{ "SenderID": "", "message": "${sealing.seal(plaintext)}" }`)
+        return signMessage(randomBytes(32), sealing.topic(), data)
+      })
+    },
+  },
+  {
     name: 'padded-messages',
     who: 'member',
     does: 'heartbeats under fresh authors that stand, each in a frame of its own with 18 MiB behind it that mean nothing',
