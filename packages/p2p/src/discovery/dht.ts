@@ -14,7 +14,6 @@ import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { DHT_TURN_MS, MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
-import type { Dials } from '../reach/dials.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
 import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
@@ -36,7 +35,11 @@ export async function joinDht(
     readonly host: MeshHost
     readonly spoken: Pick<SpokenProtocols, 'speaks'>
     readonly dialOne: (address: Multiaddr, signal: AbortSignal) => Promise<Connection>
-    readonly dialFound: Dials['dialFound']
+    readonly dialFound: (
+      peer: string,
+      addresses: readonly Multiaddr[],
+      signal: AbortSignal,
+    ) => Promise<Connection>
     readonly clock: Clock
   },
   { isPrivate }: { readonly isPrivate: boolean },
