@@ -186,7 +186,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'other-envelopes',
     who: 'member',
     does: 'messages of 14 MB on the topic whose envelope is written in another way than nodes write it',
-    boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory; one is read at a time',
+    boundedBy: 'LONG_MESSAGE_BYTES: a long one must be as nodes write it',
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {

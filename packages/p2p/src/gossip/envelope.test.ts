@@ -13,7 +13,7 @@ import {
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES, MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { buildMessageId } from './gossipsub-settings.ts'
 
@@ -150,4 +150,10 @@ test('an envelope of more values than legacy nodes may write is not parsed', () 
   const withLists = (count: number) => bytes(`{"message":"ab","a":[${Array(count).fill('[]').join(',')}]}`)
   expect(sealedIn(withLists(100))).toBe('ab')
   expect(decodeEnvelope(withLists(MAX_ENVELOPE_PARTS))).toBeUndefined()
+})
+
+test('a long envelope must be as nodes write it', () => {
+  const hex = '00'.repeat(LONG_MESSAGE_BYTES)
+  expect(sealedIn(encodeEnvelope(hex))).toBe(hex)
+  expect(decodeEnvelope(bytes(`{ "Message": "${hex}" }`))).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 /** The envelope of a gossip message: JSON with the sealed text in it (docs/WIRE.md 3.2). */
-import { MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES, MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
 
 const [START, END] = ['{"Message":"', '","SenderID":"","Annotations":null}'] as const
 
@@ -10,11 +10,11 @@ export function encodeEnvelope(sealedHex: string): Uint8Array {
 
 /**
  * Gives the bytes of the sealed text, or undefined for what is no envelope. It is read as legacy nodes read it: the key
- * in any case, other keys ignored.
+ * in any case, other keys ignored; a long one must be as they write it, as reading any other takes memory for it twice.
  */
 export function decodeEnvelope(bytes: Uint8Array): Uint8Array | undefined {
   const usual = findUsual(bytes)
-  if (usual !== undefined) return usual
+  if (usual !== undefined || bytes.length >= LONG_MESSAGE_BYTES) return usual
   const sealed = fieldOf(parseEnvelope(bytes), 'Message')
   return typeof sealed === 'string' ? new TextEncoder().encode(sealed) : undefined
 }
