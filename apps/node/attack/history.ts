@@ -5,6 +5,7 @@ import { createLedger, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
 import { signEntry } from './gossip.ts'
 import type { AttackTarget } from './targets.ts'
+import { untilTrue } from './until-true.ts'
 import { heartbeatOf } from './voice.ts'
 
 export const HOUR_MS = 3_600_000
@@ -63,13 +64,16 @@ export async function liveAt({ url }: AttackTarget, entries: readonly KeyedEntry
   return live.reduce((sum, each) => sum + each, 0)
 }
 
-/** Whether these nodes hold the same. */
-export async function areEqual(nodes: readonly AttackTarget[]): Promise<boolean> {
-  const digests = await Promise.all(
-    nodes.map(async ({ url }) => {
-      const { Digest } = (await (await fetch(`${url}/api/digest`)).json()) as { readonly Digest: string }
-      return Digest
-    }),
-  )
-  return new Set(digests).size === 1
+/** How long nodes may take until they hold the same, in ms. */
+const EQUAL_WITHIN_MS = 15_000
+
+/** Waits until these nodes hold the same; gives what is wrong where they do not. */
+export async function whyUnequal(nodes: readonly AttackTarget[]): Promise<string | undefined> {
+  const areEqual = async () => new Set(await Promise.all(nodes.map(digestOf))).size === 1
+  return (await untilTrue(EQUAL_WITHIN_MS, areEqual).catch(() => false)) ? undefined : 'the ledgers differ'
+}
+
+async function digestOf({ url }: AttackTarget): Promise<string> {
+  const { Digest } = (await (await fetch(`${url}/api/digest`)).json()) as { readonly Digest: string }
+  return Digest
 }

@@ -424,13 +424,16 @@ describe('a copy', () => {
     await back.stop()
   })
 
-  test('is looked at although nothing changes', async () => {
+  test('is looked at although nothing changes, and made of what is in memory where it is damaged, too', async () => {
     const { ledger, copies, hours } = await runningWithCopy(50)
-    overwrite(file(), changeValues)
+    for (const path of [file(), `${file()}.copy`]) overwrite(path, changeValues)
     await hours.advance(3_600_000)
     await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    const keys = keysOf(ledger)
     await ledger.stop()
     await copies.stop()
+    expect(readdirSync(folder).toSorted()).toEqual(['ledger.db', 'ledger.db.copy'])
+    await expectRestored(keys)
   })
 
   test('is not taken from a file whose free pages are damaged, which no entry shows', async () => {
@@ -457,56 +460,50 @@ describe('a copy', () => {
     await expectRestored(keysOf(ledger))
   })
 
-  test('is made at once when a write finds the file damaged, which stays told, and writes stay refused', async () => {
-    const { ledger, copies } = await runningWithCopy(50)
+  /** A ledger with a copy whose file is damaged under it, as a write found; `sound` is what the file was. */
+  async function foundDamaged() {
+    const { ledger, copies: before } = await runningWithCopy(50)
     await ledger.stop()
-    await copies.stop()
+    await before.stop()
     const store = openDiskStore({ path: file() })
     const again = createLedger({}, { signer, store })
-    const { hours, copies: watching } = copied(again, store)
+    const { hours, copies } = copied(again, store)
+    const sound = readFileSync(file())
     overwrite(file(), (bytes) => {
       // the kind of each page of the entries
       for (let page = 4096; page < bytes.length; page += 4096) bytes[page] = 0x77
     })
-    const keys = keysOf(again)
     await store.copyTo(join(folder, 'forgets what is in memory')).catch(() => {})
+    rmSync(join(folder, 'forgets what is in memory'), { force: true })
     expect(await again.put('notes', 'k1', '"new"').settled).toMatchObject({
       state: 'refused',
       error: { code: 'ledger.store_failed', hint: expect.stringContaining('damaged') as string },
     })
     await hours.advance(0)
-    await eventually(() => expect(watching.problem).toMatchObject({ isDamaged: true, isCopied: true }))
-    expect(again.storeFailure()).toMatchObject({ isDamaged: true })
-    await again.stop()
-    await watching.stop()
-    rmSync(join(folder, 'forgets what is in memory'), { force: true })
+    await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    return { ledger: again, copies, hours, sound }
+  }
+
+  test('is made at once when a write finds the file damaged, which stays told, and writes stay refused', async () => {
+    const { ledger, copies, hours } = await foundDamaged()
+    expect(copies.problem?.message).not.toContain('.new')
+    await hours.advance(120_000)
+    expect(ledger.storeFailure()).toMatchObject({ isDamaged: true })
+    const keys = keysOf(ledger)
+    await ledger.stop()
+    await copies.stop()
     await expectRestored(keys)
   })
 
   test('is made again when the file can be read again, and writes are taken again', async () => {
-    const { ledger, copies } = await runningWithCopy(50)
-    await ledger.stop()
-    await copies.stop()
-    const store = openDiskStore({ path: file() })
-    const again = createLedger({}, { signer, store })
-    const { hours, copies: watching } = copied(again, store)
-    const sound = readFileSync(file())
-    overwrite(file(), (bytes) => {
-      for (let page = 4096; page < bytes.length; page += 4096) bytes[page] = 0x77
-    })
-    await store.copyTo(join(folder, 'forgets what is in memory')).catch(() => {})
-    rmSync(join(folder, 'forgets what is in memory'), { force: true })
-    expect((await again.put('notes', 'k1', '"new"').settled).state).toBe('refused')
-    await hours.advance(0)
-    await eventually(() => expect(watching.problem).toMatchObject({ isDamaged: true, isCopied: true }))
-    expect(watching.problem?.message).not.toContain('.new')
+    const { ledger, copies, hours, sound } = await foundDamaged()
     overwrite(file(), (bytes) => void sound.copy(bytes))
     await hours.advance(120_000)
-    await eventually(() => expect(watching.problem).toBeUndefined())
-    await eventually(() => expect(again.storeFailure()).toBeUndefined(), { withinMs: 10_000 })
-    expect((await again.put('notes', 'k1', '"new"').settled).state).toBe('committed')
-    await again.stop()
-    await watching.stop()
+    await eventually(() => expect(copies.problem).toBeUndefined())
+    await eventually(() => expect(ledger.storeFailure()).toBeUndefined(), { withinMs: 10_000 })
+    expect((await ledger.put('notes', 'k1', '"new"').settled).state).toBe('committed')
+    await ledger.stop()
+    await copies.stop()
     const back = open()
     expect(keysOf(back)).toHaveLength(50)
     await back.stop()

@@ -174,7 +174,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'listed-envelopes',
     who: 'member',
     does: 'messages on the topic of 14 MB whose envelope is a list of millions of empty lists',
-    boundedBy: 'MAX_ENVELOPE_PARTS',
+    boundedBy: 'LONG_MESSAGE_BYTES: a long one must be as nodes write it; MAX_ENVELOPE_PARTS',
     appliesToLegacy: true,
     aim: 'messages',
     async run(attack) {

@@ -67,7 +67,7 @@ function storeProblems({ ledger }: HealthView): HealthProblem[] {
       severity: 'error',
       title: `The ledger is not stored: ${failure.message}`,
       hint: failure.isDamaged
-        ? 'Its file is damaged, and writes are refused. Check the disk and start the node again: it takes a sound copy.'
+        ? 'Its file is damaged, and writes are refused. Check the disk and start the node again: it takes a sound copy. The file is looked at again every two minutes.'
         : 'Writes are refused until it is. Is the disk of the state folder full or read-only? It is tried again every two seconds.',
       since: failure.since,
     },

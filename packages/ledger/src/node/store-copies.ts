@@ -140,10 +140,20 @@ export class StoreCopies {
 
   async #copyMemory(signal: AbortSignal): Promise<void> {
     const contents = this.#init.contents()
-    if (contents.head.hash !== this.#copied)
+    if (!(await this.#holds(contents, signal)))
       await this.#replaceCopy((path) => writeCopy(path, contents, { clock: this.#clock, signal }), signal)
     this.#copied = contents.head.hash
     if (this.#problem !== undefined) this.#problem = { ...this.#problem, isCopied: true }
+  }
+
+  /** The copy was made of these contents, and is sound still: what damaged the file may have damaged it. */
+  async #holds({ head }: StoredLedger, signal: AbortSignal): Promise<boolean> {
+    if (head.hash !== this.#copied) return false
+    const copy = copyPathOf(this.#init.store.location)
+    return await verifyCopy(copy, copy, { clock: this.#clock, signal }).then(
+      () => true,
+      () => false,
+    )
   }
 
   async #replaceCopy(write: (path: string) => Promise<void>, signal: AbortSignal): Promise<void> {

@@ -71,8 +71,8 @@ function parseEnvelope(bytes: Uint8Array): unknown {
 const [LIST, OBJECT, NEXT] = [0x5b, 0x7b, 0x2c]
 
 /**
- * False for what would make more values than an envelope has, however short each is: 14 MB hold millions of lists. Looked for
- * by the engine itself, as a loop over the bytes took seconds where its code was not optimised.
+ * False for what would make more values than an envelope has, however short each is: a MiB holds hundreds of thousands of lists.
+ * The engine itself looks for them, as a loop over the bytes is slow where its code is not optimised.
  */
 function hasFewParts(bytes: Uint8Array): boolean {
   let parts = 0

@@ -175,8 +175,8 @@ async function signedBytes(
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
-    for (let from = 0; from < part.length; from += PIECE_BYTES) {
-      const piece = part.subarray(from, from + PIECE_BYTES)
+    for (let start = 0; start < part.length; start += PIECE_BYTES) {
+      const piece = part.subarray(start, start + PIECE_BYTES)
       bytes.set(piece, at)
       at += piece.length
       if (piece.length === PIECE_BYTES) await pause()
