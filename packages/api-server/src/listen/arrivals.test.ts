@@ -8,14 +8,15 @@ import { createHttpServer } from './http-server.ts'
 
 test('a question for health on a new connection is answered soon, however many with long requests came before it', async () => {
   const asked: (string | undefined)[] = []
+  // requests alone take time: how long this machine takes for a connection, and for other programs, says nothing
+  let now = 0
   const server = createHttpServer(
     (req, res) => {
-      const until = performance.now() + REQUESTS_TURN_MS / 2
-      while (req.url === '/many' && performance.now() < until);
+      now += REQUESTS_TURN_MS / 2
       asked.push(req.url)
       res.end()
     },
-    { clock: systemClock, random: systemRandom },
+    { clock: { ...systemClock, monotonic: () => now }, random: systemRandom },
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 1_024, resolve))
   onTestFinished(() => {
