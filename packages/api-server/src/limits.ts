@@ -45,8 +45,13 @@ export const LONG_READ_BYTES = 16 * 1024
 export const LONG_READS = { perSecond: 512, burst: 64 } as const
 /** How many such connections to one listener are read on in one turn of the event loop. */
 export const LONG_READS_AT_ONCE = 8
-/** How many new connections to one listener are read for the first time in one turn of the event loop. */
-export const NEW_CONNECTIONS_AT_ONCE = 64
+/** How long heads of requests to one listener are read in one turn of the event loop, in ms, before those not read yet wait. */
+export const HEADS_TURN_MS = 8
+/** How many connections that wait are read on in a turn, at most, and at least. */
+export const HEADS_AT_ONCE = 64
+export const MIN_HEADS_AT_ONCE = 4
+/** How many of the connections on which something was answered last are read in each turn. */
+export const KNOWN_READ_ALWAYS = 16
 /** How many requests of one connection are parsed in one turn of the event loop; what is behind them waits. */
 export const PIPELINED_AT_ONCE = 32
 /** How many requests of all connections to one listener are, before each connection has one in a turn. */

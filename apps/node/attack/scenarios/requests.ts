@@ -190,7 +190,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'slow-bodies',
     who: 'stranger',
     does: '2,000 requests whose bodies of 100 KB come byte by byte',
-    boundedBy: 'NEW_CONNECTIONS_AT_ONCE, REQUEST_TIMEOUT_MS, MAX_CONNECTIONS_PER_ADDRESS',
+    boundedBy: 'HEADS_TURN_MS, REQUEST_TIMEOUT_MS, MAX_CONNECTIONS_PER_ADDRESS',
     appliesToLegacy: true,
     aim: 'bodies',
     run: (attack) => together(2_000, () => overAndOver(attack, () => sendSlowBody(attack), 1_000)),

@@ -16,6 +16,7 @@ import { createRequestId } from '../http/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
 import { readHead } from '../http/target.ts'
 import { Arrivals } from './arrivals.ts'
+import { HeadTurns } from './head-turns.ts'
 import { otherMachineOf } from './other-machine.ts'
 import { createPipelineBounds } from './pipelined-requests.ts'
 import { ReadTurns } from './read-turns.ts'
@@ -58,11 +59,13 @@ export function createHttpServer(
   const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
   const arrivals = new Arrivals(clock)
   const turns = new RequestTurns(clock, arrivals)
-  const reads = new ReadTurns(clock)
   const unread = new UnreadBytes(clock)
+  const heads = new HeadTurns(clock, () => void unread.enforce())
+  const reads = new ReadTurns(clock, (socket, isLong) => heads.came(socket, isLong))
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
     unread.begins(req, res)
+    heads.begins(req, res)
     res.on('finish', () => {
       if (!req.complete) cutOff(req.socket, clock)
     })
@@ -98,6 +101,7 @@ export function createHttpServer(
   server.on('connection', limitConnections())
   server.on('connection', (socket: Socket) => reads.watch(socket))
   server.on('connection', (socket: Socket) => unread.watch(socket))
+  server.on('connection', (socket: Socket) => heads.watch(socket))
   // who expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)

@@ -63,7 +63,7 @@ test('connections are read in turns, and all of what they send', async () => {
 
 test('long reads have a rate together, and short ones none', async () => {
   const clock = createManualClock()
-  const turns = new ReadTurns(clock)
+  const turns = new ReadTurns(clock, () => {})
   let longReads = 0
   const open = (bytes: number) => {
     const socket = {

@@ -29,10 +29,13 @@ export class ReadTurns {
   readonly #waiting: (() => void)[] = []
   readonly #rate: TokenBucket
   readonly #clock: Clock
+  readonly #onRead: (socket: Socket, isLong: boolean) => void
 
-  constructor(clock: Clock) {
+  /** @param onRead called when a block of bytes was read, and whether much is in it */
+  constructor(clock: Clock, onRead: (socket: Socket, isLong: boolean) => void) {
     this.#rate = createTokenBucket(LONG_READS, clock)
     this.#clock = clock
+    this.#onRead = onRead
   }
 
   /** Has a connection share turns with all others. */
@@ -40,12 +43,16 @@ export class ReadTurns {
     const read: unknown = socket
     if (!isReadSocket(read)) return
     const touch = read._unrefTimer.bind(read)
+    const onRead = this.#onRead
     let bytesRead = 0
     read._unrefTimer = () => {
       touch()
       // it is called for what is written, too
-      const isLong = read.bytesRead - bytesRead >= LONG_READ_BYTES
+      const came = read.bytesRead - bytesRead
       bytesRead = read.bytesRead
+      if (came === 0) return
+      const isLong = came >= LONG_READ_BYTES
+      onRead(socket, isLong)
       const readOn = isLong ? stop(read) : undefined
       if (readOn !== undefined && this.#waiting.push(readOn) === 1) setImmediate(this.#next)
     }

@@ -1,8 +1,7 @@
 /**
  * Bounds what connections have sent that nobody has read: heads and bodies that are not whole, and requests that wait for
  * their turn. Each may be as long as the contract says, and there may be thousands of connections. When all of them hold too
- * much, those that hold the most end, of the address whose connections hold the most. New connections are read a few at a
- * time, as each brings 64 KiB at once.
+ * much, those that hold the most end, of the address whose connections hold the most.
  *
  * Looks every few milliseconds at the sockets on which a request may be coming: a listener of `data` would have Node hand
  * each block of bytes to JavaScript instead of its parser, which costs as much again in buffers.
@@ -10,9 +9,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '@mesh/core'
-import { MAX_UNREAD_BYTES, NEW_CONNECTIONS_AT_ONCE, UNREAD_CHECK_MS } from '../limits.ts'
+import { MAX_UNREAD_BYTES, UNREAD_CHECK_MS } from '../limits.ts'
 import { otherMachineOf } from './other-machine.ts'
-import { readOn, stopReading } from './socket-reading.ts'
 
 /** How much longer than the counting of what all hold it rests afterwards. */
 const COUNTING_REST = 4
@@ -24,10 +22,6 @@ export class UnreadBytes {
   readonly #clock: Clock
   /** The connections on which a request may be coming, and how many bytes each had sent before that. */
   readonly #before = new Map<Socket, number>()
-  /** New connections that are not read yet. */
-  readonly #fresh: Socket[] = []
-  /** How many new ones are read for the first time in this turn of the event loop. */
-  #begun = 0
   #isWaiting = false
   /** How many bytes all held when they were counted last, and when they may be again. */
   #held = 0
@@ -41,10 +35,6 @@ export class UnreadBytes {
   watch(socket: Socket): void {
     this.#await(socket)
     socket.once('close', () => this.#before.delete(socket))
-    if (this.#begun++ === 0) this.#clock.after(0, this.#readFresh)
-    if (this.#begun <= NEW_CONNECTIONS_AT_ONCE) return
-    stopReading(socket)
-    this.#fresh.push(socket)
   }
 
   /** Counts a connection anew when a request on it was answered: one that was read in whole waits for its turn. */
@@ -59,20 +49,12 @@ export class UnreadBytes {
     this.#checkAfter(UNREAD_CHECK_MS)
   }
 
-  readonly #readFresh = (): void => {
-    this.#enforce()
-    const now = this.#fresh.splice(0, NEW_CONNECTIONS_AT_ONCE)
-    for (const socket of now) readOn(socket)
-    this.#begun = now.length
-    if (now.length > 0) this.#clock.after(0, this.#readFresh)
-  }
-
   #checkAfter(ms: number): void {
     if (this.#isWaiting || this.#before.size === 0) return
     this.#isWaiting = true
     this.#clock.after(ms, () => {
       this.#isWaiting = false
-      const bytes = this.#enforce()
+      const bytes = this.enforce()
       // in the next turn of the event loop, where much comes
       this.#checkAfter(bytes > MAX_UNREAD_BYTES / 4 ? 0 : UNREAD_CHECK_MS)
     })
@@ -82,7 +64,7 @@ export class UnreadBytes {
    * Ends those that hold too much; gives how many bytes all held. Counting thousands in each turn, in which one more connection
    * comes, kept a probe waiting for 200 ms: it has a part of the time alone.
    */
-  #enforce(): number {
+  enforce(): number {
     const startMs = this.#clock.monotonic()
     if (startMs < this.#restUntilMs) return this.#held
     let all = 0

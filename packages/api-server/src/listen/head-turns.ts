@@ -1,0 +1,108 @@
+/**
+ * Which connections are read on which the head of a request may be coming. Node reads of all that have something, 64 KiB each and
+ * parsed at once, before anything else has its turn: a thousand heads that begin together had a question for the node's
+ * health wait for 150 ms. Here, when a turn of the event loop has read for some time, the connections that it has not come
+ * to wait for a later one: half as many are read at once as long as these are too many, known ones, on which something was
+ * answered, by turns with new ones. A connection of which much came in one block is left to `ReadTurns`.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Clock, LoopTurns } from '@mesh/core'
+import { HEADS_AT_ONCE, HEADS_TURN_MS, KNOWN_READ_ALWAYS, MIN_HEADS_AT_ONCE } from '../limits.ts'
+import { Arrivals } from './arrivals.ts'
+import { isStopped, readOn, stopReading } from './socket-reading.ts'
+
+export class HeadTurns {
+  readonly #clock: Clock
+  readonly #beforeTurn: () => void
+  readonly #turns: LoopTurns
+  readonly #arrivals: Arrivals
+  readonly #reading = new Set<Socket>()
+  /** Those that wait, the first first, and the known ones among them. */
+  readonly #known = new Set<Socket>()
+  readonly #new = new Set<Socket>()
+  /** The last request on each connection on which one came. */
+  readonly #last = new WeakMap<Socket, ServerResponse>()
+  #atOnce = HEADS_AT_ONCE
+  /** Some have been held since the last ones were read on. */
+  #isTooMuch = false
+
+  /** @param beforeTurn called before any that wait are read on */
+  constructor(clock: Clock, beforeTurn: () => void) {
+    this.#clock = clock
+    this.#beforeTurn = beforeTurn
+    this.#turns = new LoopTurns(HEADS_TURN_MS, clock)
+    this.#arrivals = new Arrivals(clock)
+  }
+
+  /** Takes a new connection. */
+  watch(socket: Socket): void {
+    this.#arrivals.note()
+    socket.once('close', () => this.#leave(socket))
+    this.#hold(socket)
+  }
+
+  /** A request has come: its connection is left alone until it is answered. */
+  begins({ socket }: IncomingMessage, res: ServerResponse): void {
+    this.#leave(socket)
+    this.#last.set(socket, res)
+    res.once('close', () => {
+      if (!socket.destroyed && this.#last.get(socket) === res) this.#reading.add(socket)
+    })
+  }
+
+  /** A block of bytes came on a connection, and was parsed. */
+  came(socket: Socket, isLong: boolean): void {
+    if (isLong) this.#reading.delete(socket)
+    if (this.#turns.isTimeLeft()) return
+    this.#isTooMuch = true
+    // those that were answered last are the most likely to be used
+    const latestFirst = [...this.#reading].reverse()
+    const known = latestFirst.filter((each) => this.#last.has(each)).slice(KNOWN_READ_ALWAYS)
+    const held = [...known, ...latestFirst.filter((each) => !this.#last.has(each))]
+    for (const each of held) {
+      this.#reading.delete(each)
+      if (!isStopped(each)) this.#hold(each)
+    }
+  }
+
+  #hold(socket: Socket): void {
+    stopReading(socket)
+    if (this.#known.size + this.#new.size === 0) this.#clock.after(0, this.#readNext)
+    const waiting = this.#last.has(socket) ? this.#known : this.#new
+    waiting.add(socket)
+  }
+
+  readonly #readNext = (): void => {
+    this.#beforeTurn()
+    if (this.#arrivals.goFirst()) {
+      this.#clock.after(0, this.#readNext)
+      return
+    }
+    this.#atOnce = this.#isTooMuch
+      ? Math.max(this.#atOnce / 2, MIN_HEADS_AT_ONCE)
+      : Math.min(this.#atOnce * 2, HEADS_AT_ONCE)
+    this.#isTooMuch = false
+    const known = ends(this.#known, Math.max(this.#atOnce / 2, this.#atOnce - this.#new.size))
+    const next = [...known, ...ends(this.#new, this.#atOnce - known.length)]
+    for (const socket of next) {
+      this.#leave(socket)
+      this.#reading.add(socket)
+      readOn(socket)
+    }
+    if (this.#known.size + this.#new.size > 0) this.#clock.after(0, this.#readNext)
+  }
+
+  #leave(socket: Socket): void {
+    this.#reading.delete(socket)
+    this.#known.delete(socket)
+    this.#new.delete(socket)
+  }
+}
+
+/** So many of them in all, by halves those that wait longest and those that have come last. */
+function ends(sockets: ReadonlySet<Socket>, count: number): Socket[] {
+  const all = [...sockets]
+  if (all.length <= count) return all
+  return [...all.slice(0, count / 2), ...all.slice(-count / 2)]
+}
