@@ -159,6 +159,42 @@ describe('behind NATs', () => {
       expect(Math.max(...lost.slice(4))).toBeLessThan(5)
     })
 
+    test.each([20_000, 25_000, 60_000])(
+      'one that restarts every %i ms with the same address is soon known to be none, and is expected to break again',
+      async (everyMs) => {
+        const network = networkOf(3)
+        const [a, b] = [network.add('a', 'port-restricted'), network.add('b', 'port-restricted')]
+        await network.meet(a, b)
+        await network.run(20_000)
+        const [lost, sockets]: [number[], number[]] = [[], []]
+        for (let restart = 0; restart < 10; restart++) {
+          a.nat.move(a.nat.ip)
+          lost.push(await network.countLost(everyMs, [a, b]))
+          sockets.push(a.sockets.size)
+        }
+        expect(sockets.filter((open) => open > 0).length).toBeLessThan(3)
+        expect(Math.max(...lost.slice(7))).toBeLessThan(5)
+      },
+    )
+
+    test('one that restarted once is met again after a mapping lasted', async () => {
+      const { network, a, b } = await forgetful(['port-restricted', 'port-restricted'], { lifeMs: 25_000 })
+      const socketInUse = () => a.paths.pathOf(b.id)?.socket
+      const before = socketInUse()
+      const isNext = () => socketInUse() !== undefined && socketInUse() !== before
+      expect(await network.until(isNext, 30_000)).toBeLessThan(30_000)
+      await network.run(3_000)
+      a.nat.move(a.nat.ip)
+      await network.run(90_000)
+      expect(a.sockets.size).toBe(0)
+      a.nat.lifeMs = () => Number.POSITIVE_INFINITY
+      await network.run(300_000)
+      a.nat.lifeMs = () => 25_000
+      a.nat.move(a.nat.ip)
+      await network.run(100_000)
+      expect(a.sockets.size).toBeGreaterThan(0)
+    })
+
     test('once the NAT forgets no more, packets leave by the first socket again', async () => {
       const { network, a, b } = await forgetful(['port-restricted', 'full-cone'], { seed: 9, lifeMs: 25_000 })
       expect(a.sockets.size).toBeGreaterThan(0)

@@ -67,6 +67,8 @@ export const LIVES_KEPT = 4
 export const SHORT_LIVES = 2
 /** The part of the shortest life after which a new mapping is made: lives differ by half of the shortest. */
 export const RENEW_PART = 0.65
+/** The part of the shortest life that the mapping in use reaches, unless the NAT restarted: lives differ by less. */
+export const YOUNG_PART = 0.5
 /** How long an answer is waited for, in ms, before one that is missing ends what was known of a mapping's life. */
 export const WORD_MS = 20_000
 /** How long the socket that was in use before stays open, in ms, for what still comes there. */

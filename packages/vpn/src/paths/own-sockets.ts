@@ -6,7 +6,8 @@
  * 2. before the mapping in use is as old, another socket is opened, and with it a mapping;
  * 3. paths by it are probed, and taken when proven (`own-turn.ts`, `choose-path.ts`); peers follow, as its turn is later;
  * 4. a while later the one before is closed. The engine's own stays, and shows whether the NAT forgets still: once it does
- *    not, or has another address, or this machine is in another network, packets leave by it again.
+ *    not, or has another address, or this machine is in another network, packets leave by it again;
+ * 5. so they do where the mapping in use ends young: then all end at once, as the NAT restarts, and another would not help.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
@@ -19,6 +20,7 @@ import {
   RENEW_PART,
   SHORT_LIVES,
   WORD_MS,
+  YOUNG_PART,
 } from './limits.ts'
 import type { LocalSocket, SocketTurn } from './path-state.ts'
 import { type Lived, SeenAddresses, type Word } from './seen-addresses.ts'
@@ -51,6 +53,8 @@ export class OwnSockets {
   #current: SocketTurn = { socket: undefined, turn: 0 }
   /** How long the latest mappings lived, in ms, at least. */
   #lives: readonly number[] = []
+  /** The NAT restarts, and forgets nothing by age: a mapping ended young. Until one lasts, or the NAT is another. */
+  #isRestarting = false
   /** When the last of them ended. */
   #endedAt = Number.NEGATIVE_INFINITY
   #currentSince: number
@@ -84,7 +88,7 @@ export class OwnSockets {
     if (isOwn) return word
     if (word.is === 'other') {
       if (word.isElsewhere) this.returnToOwn()
-      else this.#ended(word.lived, now)
+      else this.#ended(word.lived, socket)
     }
     const lastsNow = socket === undefined && word.is === 'same' && word.sinceMs > MOST_BREAK_MS
     if (lastsNow) this.returnToOwn()
@@ -99,6 +103,7 @@ export class OwnSockets {
   /** The NAT forgets nothing, or is another one: what was learnt of its mappings' lives holds no more. */
   returnToOwn(): void {
     this.#lives = []
+    this.#isRestarting = false
     this.#cancelRenewal()
     if (this.#current.socket === undefined) return
     this.#components.log.debug('mappings last: back to the first socket')
@@ -110,6 +115,7 @@ export class OwnSockets {
     this.#cancelRenewal()
     this.#cancelClosing()
     this.#lives = []
+    this.#isRestarting = false
     this.#current = { socket: undefined, turn: this.#current.turn + 1 }
     this.#seen.clear()
   }
@@ -138,21 +144,31 @@ export class OwnSockets {
    * A mapping ended. Several witnesses tell of one: those who saw it last before it was known to end. Who is asked more
    * often knows better how long it lived.
    */
-  #ended(seen: Lived | undefined, now: number): void {
+  #ended(seen: Lived | undefined, socket: LocalSocket): void {
     if (seen === undefined) return
+    if (socket !== undefined && socket === this.#current.socket && this.#isYoung(seen)) {
+      this.returnToOwn()
+      this.#isRestarting = true
+      return
+    }
     const isSame = seen.toldAt < this.#endedAt + ONE_BREAK_MS
     const before = isSame ? this.#lives.slice(0, -1) : this.#lives
     const lived = isSame ? Math.max(seen.forMs, this.#lives.at(-1) ?? 0) : seen.forMs
-    if (!isSame) this.#endedAt = now
+    if (!isSame) this.#endedAt = this.#components.clock.monotonic()
     const isShort = lived >= LEAST_BREAK_MS && lived <= MOST_BREAK_MS
     this.#lives = isShort ? [...before, lived].slice(-LIVES_KEPT) : []
     this.#plan()
   }
 
+  /** A NAT that forgets lets every mapping live for longer. */
+  #isYoung({ forMs }: Lived): boolean {
+    return this.#lives.length > 0 && forMs < Math.min(...this.#lives) * YOUNG_PART
+  }
+
   /** Plans the next socket, before the mapping of the one in use is as old as the shortest was. */
   #plan(): void {
     this.#cancelRenewal()
-    if (this.#lives.length < SHORT_LIVES) return
+    if (this.#isRestarting || this.#lives.length < SHORT_LIVES) return
     const { clock } = this.#components
     const now = clock.monotonic()
     const bornAt = this.#seenOf(this.#current.socket).oldest(now) ?? this.#currentSince
