@@ -4,15 +4,7 @@
  */
 import { createServer, type Server } from 'node:net'
 import { encodeBlock } from '@mesh/ledger'
-import {
-  dialTarget,
-  framed,
-  onFrames,
-  openStream,
-  overAndOver,
-  sendAll,
-  together,
-} from '../attackers.ts'
+import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
 import { connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { greeting } from '../sync-message.ts'

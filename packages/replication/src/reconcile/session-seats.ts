@@ -2,12 +2,7 @@
  * How many sessions others may have here, and open in a minute: by address and in all, since keys cost nothing; and how
  * much all of them together may leave waiting for an answer.
  */
-import {
-  type Clock,
-  createFairRate,
-  greatestGroup,
-  KeyedCounts,
-} from '@mesh/core'
+import { type Clock, createFairRate, greatestGroup, KeyedCounts } from '@mesh/core'
 import {
   ALL_SESSIONS_PER_MINUTE,
   MAX_MEMBERS_REMEMBERED,
