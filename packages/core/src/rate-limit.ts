@@ -54,7 +54,7 @@ export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
 
 export interface FairRateInit {
   readonly ofAddress: Rate
-  /** What all addresses may take together. */
+  /** The rate of all addresses together. */
   readonly ofAll: Rate
   /** How many addresses are remembered; of more, the one heard longest ago is forgotten. */
   readonly maxAddresses: number

@@ -56,7 +56,7 @@ export function createSlots(bounds: SlotBounds = CONNECTIONS): Slots {
 
 class CountedSlots implements Slots {
   readonly #bounds: SlotBounds
-  /** In the order in which they were taken. */
+  /** The slots that are taken, in the order in which they were. */
   readonly #slots = new Set<Slot>()
   readonly #byPeer = new KeyedCounts<PeerId>()
   readonly #byAddress = new KeyedCounts<string>()

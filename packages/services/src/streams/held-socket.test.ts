@@ -53,8 +53,11 @@ test('while the receiver of a body does not read, nothing more is read of its so
   passBody(answer, to)
   await eventually(() => expect([socket.isPaused(), received.writes]).toEqual([true, 1]))
   const before = socket.bytesRead
-  deaf.emit('drain')
-  await eventually(() => expect(socket.bytesRead).toBeGreaterThan(before))
+  // what had come already goes on first
+  await eventually(() => {
+    deaf.emit('drain')
+    expect(socket.bytesRead).toBeGreaterThan(before)
+  })
   await eventually(() => expect(socket.isPaused()).toBe(true))
 })
 

@@ -17,7 +17,7 @@ export class StreamDuplex extends Duplex {
   readonly #stream: ByteStream
   readonly #traffic: Traffic | undefined
   readonly #pieceBytes: number
-  /** What has come and is not handed on, as it is held or its reader has enough. */
+  /** Bytes that came and are not handed on, as it is held or its reader has enough. */
   #kept: Uint8Array[] = []
   #hasEnded = false
   #isHandingOn = false
