@@ -27,6 +27,7 @@ import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { ROUTER_ATTACKS } from './scenarios/routers.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
+import { SHARE_ATTACKS } from './scenarios/shares.ts'
 import { SLOW_SESSION_ATTACKS } from './scenarios/slow-sessions.ts'
 import { TEXT_ATTACKS } from './scenarios/texts.ts'
 import { TRUST_ATTACKS } from './scenarios/trust.ts'
@@ -77,6 +78,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ONE_HOST_ATTACKS,
   ...TRUST_ATTACKS,
   ...ADMINISTRATOR_ATTACKS,
+  ...SHARE_ATTACKS,
   ...VPN_ATTACKS,
 ]
 

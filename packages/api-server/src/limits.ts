@@ -58,6 +58,12 @@ export const PIPELINED_AT_ONCE = 32
 export const ALL_PIPELINED_AT_ONCE = 512
 /** A connection ends with so many times as many, of which all that could be the last one of a turn have bodies. */
 export const MAX_PIPELINED_TIMES = 8
+/** The number of pieces in which bodies of one connection may come in one turn of the event loop: of more it ends. */
+export const PIECES_AT_ONCE = 512
+/** The number for all connections to one listener together, before each connection has few. */
+export const ALL_PIECES_AT_ONCE = 2_048
+/** How many pieces are few. */
+export const FEW_PIECES_AT_ONCE = 16
 /** How often what they have sent is looked at, in ms. */
 export const UNREAD_CHECK_MS = 20
 /** How many connections wait to be taken; the system may have a lower bound. */

@@ -35,6 +35,7 @@ test('has these public names', () => {
     'copyOf',
     'createBackoff',
     'createDeadline',
+    'createFairRate',
     'createRateLimiter',
     'createTokenBucket',
     'delay',

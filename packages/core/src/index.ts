@@ -52,9 +52,11 @@ export {
 export { printable } from './printable.ts'
 export { type Random, systemRandom } from './random.ts'
 export {
+  createFairRate,
   createRateLimiter,
   createTokenBucket,
   addressGroup,
+  type FairRateInit,
   isLoopback,
   type RateLimiterInit,
   type TokenBucket,

@@ -1,10 +1,10 @@
-/** Rates: a bucket of tokens, and one for each remote address. */
+/** Rates: a bucket of tokens, one for each remote address, and one that addresses share. */
 import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 
 export interface TokenBucket {
-  /** Takes one; false when none is left. */
-  take(): boolean
+  /** Takes one; false when none is left, or fewer than `kept` would stay. */
+  take(kept?: number): boolean
 }
 
 export interface Rate {
@@ -19,11 +19,11 @@ export function createTokenBucket(rate: Rate, clock: Clock): TokenBucket {
   let tokens = rate.burst
   let last = clock.monotonic()
   return {
-    take() {
+    take(kept = 0) {
       const now = clock.monotonic()
       tokens = Math.min(rate.burst, tokens + ((now - last) * rate.perSecond) / 1000)
       last = now
-      if (tokens < 1) return false
+      if (tokens < 1 + kept) return false
       tokens--
       return true
     },
@@ -48,6 +48,40 @@ export function createRateLimiter(rate: RateLimiterInit, clock: Clock) {
       const bucket = buckets.get(key) ?? createTokenBucket(rate, clock)
       buckets.set(key, bucket)
       return bucket.take()
+    },
+  }
+}
+
+export interface FairRateInit {
+  readonly ofAddress: Rate
+  /** The rate of all addresses together. */
+  readonly ofAll: Rate
+  /** How many addresses are remembered; of more, the one heard longest ago is forgotten. */
+  readonly maxAddresses: number
+}
+
+/**
+ * A rate for each remote address, and one for all together, of which nobody has to be first: the less of it is left, the less
+ * an address may have taken of late to take one more. So a few addresses that ask without pause leave some to one that asks
+ * for little; one address alone has half of what all may take at once, at most.
+ */
+export function createFairRate({ ofAddress, ofAll, maxAddresses }: FairRateInit, clock: Clock) {
+  const own = createRateLimiter({ ...ofAddress, maxAddresses }, clock)
+  const all = createTokenBucket(ofAll, clock)
+  const taken = new BoundedMap<string, { count: number; at: number }>(maxAddresses)
+  /** The time in which `ofAll` fills up, and what was taken fades. */
+  const fadeMs = (1000 * ofAll.burst) / ofAll.perSecond
+  return {
+    /** Takes one; false when none is left for this address. */
+    take(address: string): boolean {
+      if (!own.take(address)) return false
+      const key = addressGroup(address)
+      const now = clock.monotonic()
+      const last = taken.get(key)
+      const count = last === undefined ? 0 : last.count * Math.exp((last.at - now) / fadeMs)
+      if (!all.take(count)) return false
+      taken.set(key, { count: count + 1, at: now })
+      return true
     },
   }
 }

@@ -75,7 +75,10 @@ export const SLOW_SESSION_MS = 500
 export const ENTRY_WAIT_MS = 10
 /** Slow sessions of this node's own that may go on at a time; of more the one that has been slow for longest makes way. */
 export const MAX_SLOW_OWN_SESSIONS = 48
-/** How long a remote may keep a session waiting in all, in ms, before the session makes way for others. */
+/**
+ * How long a remote may keep a session waiting in all, in ms, before the session makes way for others of its address; for those
+ * of an address that has fewer it does when it is slow.
+ */
 export const STALE_SESSION_MS = 20_000
 
 /** Bytes of an entry's hash that lists and refusals carry. */

@@ -151,6 +151,10 @@ export const MAX_HTTP_HEAD_BYTES = 64 * 1024
 export const EGRESS_AWAITED_MS = 10_000
 /** How many interim answers (1xx) one request may have: a server sends one or two, and nothing slows it down. */
 export const MAX_INTERIM_ANSWERS = 16
+/** The number of pieces in which the body of a legacy member's request may come at once: a block of 64 KiB holds eleven thousand. */
+export const MAX_PIECES_AT_ONCE = 512
+/** How many bytes of such a request are parsed before it can be ended. */
+export const REQUEST_PIECE_BYTES = 4 * 1024
 /** The number of bytes from which on a piece of a body is passed on by itself; smaller ones go on with those that follow. */
 export const LARGE_PIECE_BYTES = 4 * 1024
 /** How long an egress node that could not be reached is asked after the others, in ms. */

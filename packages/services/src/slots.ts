@@ -1,5 +1,9 @@
-/** How many of something members may have here at a time: each peer, all peers of one address, and all together. */
-import { addressGroup, KeyedCounts, type PeerId } from '@mesh/core'
+/**
+ * How many of something members may have here at a time: each peer, all peers of one address, and all together. Where all
+ * are taken, the address with the most makes way for one that has fewer: else whoever has a few addresses would hold all of
+ * them for as long as it likes.
+ */
+import { addressGroup, greatestGroup, KeyedCounts, type PeerId } from '@mesh/core'
 import { MAX_ADDRESS_CONNECTIONS, MAX_PEER_CONNECTIONS, MAX_SERVED_CONNECTIONS } from './limits.ts'
 
 /** Keys cost a member nothing, addresses do. */
@@ -14,13 +18,28 @@ export interface SlotBounds {
 
 export interface Slots {
   /**
-   * Takes a slot where one is free.
-   * @param address where the peer comes from; undefined where that is not known, which counts as one address
+   * Takes a slot where one is free, or can be had.
+   * @param holder.address where the peer comes from; undefined where that is not known, which counts as one address
+   * @param holder.end called when the slot is given to somebody else, whose it is by then
    * @returns gives it back, once however often it is called; undefined: no more now
    */
-  take(peer: PeerId, address: string | undefined): (() => void) | undefined
+  take(holder: Holder): (() => void) | undefined
+  /** Is one free for the peer, so that nobody has to make way? */
+  hasRoom(holder: Pick<Holder, 'peer' | 'address'>): boolean
   /** The number of slots that are taken. */
   readonly taken: number
+}
+
+export interface Holder {
+  readonly peer: PeerId
+  readonly address: string | undefined
+  readonly end: () => void
+}
+
+interface Slot {
+  readonly peer: PeerId
+  readonly group: string
+  readonly end: () => void
 }
 
 /** Those of connections to services and egress together. */
@@ -31,26 +50,60 @@ const CONNECTIONS: SlotBounds = {
 }
 
 /** @param bounds default: those of connections to services and egress together */
-export function createSlots({ perPeer, perAddress, inAll }: SlotBounds = CONNECTIONS): Slots {
-  const byPeer = new KeyedCounts<PeerId>()
-  const byAddress = new KeyedCounts<string>()
-  return {
-    take(peer, address) {
-      const group = addressGroup(address ?? '')
-      if (byPeer.total >= inAll || byPeer.of(peer) >= perPeer) return undefined
-      if (byAddress.of(group) >= perAddress) return undefined
-      byPeer.add(peer)
-      byAddress.add(group)
-      let isTaken = true
-      return () => {
-        if (!isTaken) return
-        isTaken = false
-        byPeer.remove(peer)
-        byAddress.remove(group)
-      }
-    },
-    get taken() {
-      return byPeer.total
-    },
+export function createSlots(bounds: SlotBounds = CONNECTIONS): Slots {
+  return new CountedSlots(bounds)
+}
+
+class CountedSlots implements Slots {
+  readonly #bounds: SlotBounds
+  /** The slots that are taken, in the order in which they were. */
+  readonly #slots = new Set<Slot>()
+  readonly #byPeer = new KeyedCounts<PeerId>()
+  readonly #byAddress = new KeyedCounts<string>()
+
+  constructor(bounds: SlotBounds) {
+    this.#bounds = bounds
+  }
+
+  get taken(): number {
+    return this.#slots.size
+  }
+
+  hasRoom({ peer, address }: Pick<Holder, 'peer' | 'address'>): boolean {
+    return this.#mayHaveMore(peer, groupOf(address)) && this.taken < this.#bounds.inAll
+  }
+
+  take({ peer, address, end }: Holder): (() => void) | undefined {
+    const slot: Slot = { peer, group: groupOf(address), end }
+    if (!this.#mayHaveMore(peer, slot.group)) return undefined
+    if (this.taken >= this.#bounds.inAll && !this.#makeRoom(slot.group)) return undefined
+    this.#slots.add(slot)
+    this.#byPeer.add(peer)
+    this.#byAddress.add(slot.group)
+    return () => void this.#release(slot)
+  }
+
+  #mayHaveMore(peer: PeerId, group: string): boolean {
+    return this.#byPeer.of(peer) < this.#bounds.perPeer && this.#byAddress.of(group) < this.#bounds.perAddress
+  }
+
+  /** Ends the newest of the peer with the most at the address with the most, where that has more than the group will have. */
+  #makeRoom(group: string): boolean {
+    const [most, count] = this.#byAddress.greatest() ?? [group, 0]
+    if (count <= this.#byAddress.of(group) + 1) return false
+    const there = [...this.#slots].filter((slot) => slot.group === most)
+    const newest = greatestGroup(there, ({ peer }) => peer).at(-1)
+    if (newest === undefined) return false
+    this.#release(newest)
+    newest.end()
+    return true
+  }
+
+  #release(slot: Slot): void {
+    if (!this.#slots.delete(slot)) return
+    this.#byPeer.remove(slot.peer)
+    this.#byAddress.remove(slot.group)
   }
 }
+
+const groupOf = (address: string | undefined) => addressGroup(address ?? '')

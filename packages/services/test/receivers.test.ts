@@ -120,12 +120,14 @@ describe('one address with many keys that fetches nothing', () => {
 
 test('slots are bounded by peer, by address and in all, and each is given back once', () => {
   const slots = createSlots({ perPeer: 2, perAddress: 3, inAll: 4 })
-  const take = (peer: number, address: string) => slots.take(key(peer), address)
+  const take = (peer: number, address: string) => slots.take({ peer: key(peer), address, end: () => {} })
   const release = take(1, '2001:db8::1')
   expect([take(1, '2001:db8::2'), take(1, '2001:db8::3')]).toEqual([expect.any(Function), undefined])
   // the same /64
   expect([take(2, '2001:db8::ffff'), take(3, '2001:db8::4')]).toEqual([expect.any(Function), undefined])
-  expect([take(3, '192.0.2.1'), take(4, '192.0.2.2')]).toEqual([expect.any(Function), undefined])
+  // the address with three makes way for one that has none
+  expect([take(3, '192.0.2.1'), take(4, '192.0.2.2')]).toEqual([expect.any(Function), expect.any(Function)])
+  expect(slots.taken).toBe(4)
   release?.()
   release?.()
   expect(slots.taken).toBe(3)

@@ -73,6 +73,11 @@ function wrongBody(): Uint8Array {
   return Buffer.from(`${bodyRequest('POST', '/api/dns', `Content-Length: ${body.length}`)}${body}`)
 }
 
+/** Chunks of one byte, eleven thousand in each block of bytes. */
+const CRUMBLED = Buffer.from(
+  bodyRequest('POST', '/api/dns', 'Transfer-Encoding: chunked') + '1\r\na\r\n'.repeat(100_000),
+)
+
 export const REQUEST_ATTACKS: readonly Scenario[] = [
   {
     name: 'websocket-messages',
@@ -185,6 +190,22 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
         overAndOver(attack, () => sendRequests(attack, { bytes, counts: 1, from: oneOfTen(at) })),
       )
     },
+  },
+  {
+    name: 'crumbled-bodies',
+    who: 'stranger',
+    does: 'bodies in chunks of one byte, eleven thousand in each block of bytes, on 80 connections from ten addresses',
+    boundedBy: 'PIECES_AT_ONCE, ALL_PIECES_AT_ONCE, FEW_PIECES_AT_ONCE',
+    appliesToLegacy: true,
+    aim: 'bodies',
+    run: (attack) =>
+      together(80, (at) =>
+        overAndOver(attack, () =>
+          overSocket(attack, { port: apiPortOf(attack.target), from: oneOfTen(at) }, (socket) =>
+            pour(socket.resume(), CRUMBLED, { onWritten: () => attack.tally.count('bodies') }),
+          ),
+        ),
+      ),
   },
   {
     name: 'slow-bodies',

@@ -26,7 +26,15 @@ import { heartbeatOf } from '../voice.ts'
 export const SERVICE = '/mesh/service/1'
 const LEGACY_EGRESS = '/edgevpn/egress/0.1'
 /** Where the targets of the victim's services listen. */
-const PORTS = { endless: 47_941, datagrams: 47_942, destination: 47_943, sipped: 47_944 }
+const PORTS = {
+  endless: 47_941,
+  datagrams: 47_942,
+  destination: 47_943,
+  sipped: 47_944,
+  origin: 47_945,
+  sink: 47_946,
+  crumbs: 47_947,
+}
 /** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')
 export const STREAM = 0
@@ -37,6 +45,11 @@ const STREAMS = 500
 const [SIP_MS, SIP_EACH_MS] = [2, 50]
 /** More than a stream's first window, its target's socket and what waits for that hold. */
 const UNREAD_BYTES = 2 * 1024 * 1024
+const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n'
+const CRUMBS = '1\r\na\r\n'
+const legacyRequest = (method: string, port: number, rest: string) =>
+  Buffer.from(`${method} / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${rest}`)
+const EGRESS_ARGS = ['--egress', '--egress-allow=127.0.0.0/8']
 const OF_NO_BYTE = Buffer.alloc(60_000)
 
 /** The entries by which a member may use services. */
@@ -179,10 +192,10 @@ function createSilent({ tally }: Attack): Server {
   })
 }
 
-/** Becomes a legacy member that may use egress, and asks for a thousand things in each block of bytes. */
-async function askInHeaps(attack: Attack): Promise<void> {
-  const { signal, tally, config } = attack
-  const { connection, entries, seed } = await connectUser(attack, '127.0.0.2')
+/** Becomes a legacy member that may use egress. */
+async function connectLegacyUser(attack: Attack, from: string): Promise<Connection> {
+  const { signal, config } = attack
+  const { connection, entries, seed } = await connectUser(attack, from)
   const sealing = createSealing(config)
   const gossip = await openGossip(connection, [sealing.topic()], signal)
   const block = sealing.envelope(gzippedBlock(entries))
@@ -192,6 +205,45 @@ async function askInHeaps(attack: Attack): Promise<void> {
     10_000,
     async () => (await fetch(`${attack.target.url}/api/ledger/users/${key}`)).status === 200,
   )
+  return connection
+}
+
+/** Has each of 128 streams of four keys ask for one thing, and reads nothing of the answers. */
+async function askAndNotRead(attack: Attack, request: Uint8Array): Promise<void> {
+  const { signal, tally } = attack
+  await together(USERS, (at) =>
+    overAndOver(attack, async () => {
+      const connection = await connectLegacyUser(attack, `127.0.0.${2 + (at % 2)}`)
+      await together(32, () =>
+        overAndOver(attack, async () => {
+          const stream = await openStream(connection, LEGACY_EGRESS, signal)
+          stream.pause()
+          tally.count('streams')
+          await sendAll(stream, request, signal)
+          while (stream.status === 'open' && !signal.aborted) await pause(100, signal)
+        }),
+      )
+    }),
+  )
+}
+
+/** An origin that says so, and then the same again and again. */
+function createOrigin({ tally }: Attack, head: string, part: Uint8Array): Server {
+  return createServer((socket) => {
+    tally.count('connections')
+    socket.write(head)
+    const send = () => {
+      while (!socket.destroyed && socket.write(part)) tally.count('parts sent')
+    }
+    socket.on('drain', send).on('error', () => {})
+    send()
+  })
+}
+
+/** Asks for a thousand things in each block of bytes. */
+async function askInHeaps(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  const connection = await connectLegacyUser(attack, '127.0.0.2')
   const requests = Buffer.from(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${PORTS.destination}\r\n\r\n`.repeat(1_000))
   while (!signal.aborted && connection.status === 'open') {
     const stream = await openStream(connection, LEGACY_EGRESS, signal)
@@ -259,7 +311,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     boundedBy: 'one request for each stream; MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS',
     appliesToLegacy: false,
     aim: 'requests',
-    needs: ['--egress', '--egress-allow=127.0.0.0/8'],
+    needs: EGRESS_ARGS,
     async run(attack) {
       await listen(attack, { port: PORTS.destination }, createSilent(attack))
       await together(4, () => overAndOver(attack, () => askInHeaps(attack)))
@@ -267,6 +319,51 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     async reached({ tally }) {
       const [streams, connections] = [tally.of('streams'), tally.of('connections')]
       return connections <= 2 * streams ? undefined : `${connections} connections by ${streams} streams`
+    },
+  },
+  {
+    name: 'egress-downloads',
+    who: 'member',
+    does: '128 streams of 4 keys to egress as legacy members have it ask an origin that answers without end, and read nothing',
+    boundedBy: 'nothing is read of an origin whose client does not read; SMALL_READ_BYTES, SOCKETS_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: EGRESS_ARGS,
+    async run(attack) {
+      const origin = createOrigin(attack, 'HTTP/1.1 200 OK\r\n\r\n', Buffer.alloc(1024 * 1024))
+      await listen(attack, { port: PORTS.origin }, origin)
+      await askAndNotRead(attack, legacyRequest('GET', PORTS.origin, '\r\n'))
+    },
+  },
+  {
+    name: 'egress-crumbs',
+    who: 'member',
+    does: 'the same with answers in chunks of one byte',
+    boundedBy: 'what comes together goes on together; SMALL_READ_BYTES, SOCKETS_TURN_MS',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: EGRESS_ARGS,
+    async run(attack) {
+      const part = Buffer.from(CRUMBS.repeat(50_000))
+      await listen(
+        attack,
+        { port: PORTS.crumbs },
+        createOrigin(attack, `HTTP/1.1 200 OK\r\n${CHUNKED}`, part),
+      )
+      await askAndNotRead(attack, legacyRequest('GET', PORTS.crumbs, '\r\n'))
+    },
+  },
+  {
+    name: 'egress-uploads',
+    who: 'member',
+    does: 'the same with requests whose bodies have 1.2 MB in chunks of one byte, for what reads nothing',
+    boundedBy: 'MAX_PIECES_AT_ONCE, REQUEST_PIECE_BYTES',
+    appliesToLegacy: false,
+    aim: 'connections',
+    needs: EGRESS_ARGS,
+    async run(attack) {
+      await listen(attack, { port: PORTS.sink }, createDeaf(attack))
+      await askAndNotRead(attack, legacyRequest('POST', PORTS.sink, CHUNKED + CRUMBS.repeat(200_000)))
     },
   },
 ]

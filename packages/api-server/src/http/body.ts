@@ -64,24 +64,43 @@ function checkMediaType(req: Request): void {
 function readBytes(req: Request, res: Response): Promise<Buffer> {
   if (req.headers.expect !== undefined) res.writeContinue()
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const body = new GatheredBytes()
     const finish = (problem?: Problem) => {
       req.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken)
       // an error of the rest is nobody's business any more
       req.on('error', () => {}).resume()
-      if (problem === undefined) resolve(Buffer.concat(chunks))
+      if (problem === undefined) resolve(body.bytes())
       else reject(problem)
     }
     const onData = (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size > MAX_BODY_BYTES) finish(tooLarge(undefined))
+      if (body.length + chunk.length > MAX_BODY_BYTES) finish(tooLarge(undefined))
+      else body.add(chunk)
     }
     const onEnd = () => finish()
     const onBroken = () => finish(new Problem('http.bad_body', 'the body did not arrive whole'))
     req.on('data', onData).on('end', onEnd).on('close', onBroken).on('error', onBroken)
   })
+}
+
+/** The pieces of one body, one behind the other: each has two hundred bytes beside its own where it is kept by itself. */
+class GatheredBytes {
+  #block = Buffer.alloc(0)
+  length = 0
+
+  add(piece: Uint8Array): void {
+    const length = this.length + piece.length
+    if (length > this.#block.length) {
+      const block = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#block.length))
+      this.#block.copy(block, 0, 0, this.length)
+      this.#block = block
+    }
+    this.#block.set(piece, this.length)
+    this.length = length
+  }
+
+  bytes(): Buffer {
+    return this.#block.subarray(0, this.length)
+  }
 }
 
 function decode(bytes: Buffer): string {

@@ -18,6 +18,7 @@ import { readHead } from '../http/target.ts'
 import { Arrivals } from './arrivals.ts'
 import { HeadTurns } from './head-turns.ts'
 import { otherMachineOf } from './other-machine.ts'
+import { createPieceBounds } from './body-pieces.ts'
 import { createPipelineBounds } from './pipelined-requests.ts'
 import { ReadTurns } from './read-turns.ts'
 import { RequestTurns } from './request-turns.ts'
@@ -106,16 +107,15 @@ export function createHttpServer(
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
   const answerLast = createLastAnswer(inFlight, clock, random)
-  const boundPipelining = createPipelineBounds()
-  server.on('connection', (socket: Socket) =>
-    boundPipelining(socket, () => {
-      stopReading(socket)
-      answerLast(
-        socket,
-        new Problem('http.bad_request', TOO_MANY_AT_ONCE, { hint: 'Wait for the answers first.' }),
-      )
-    }),
-  )
+  const endWith = (socket: Socket, { message, hint }: typeof TOO_MANY_AT_ONCE) => {
+    stopReading(socket)
+    answerLast(socket, new Problem('http.bad_request', message, { hint }))
+  }
+  const [boundPipelining, boundPieces] = [createPipelineBounds(), createPieceBounds()]
+  server.on('connection', (socket: Socket) => {
+    boundPipelining(socket, () => endWith(socket, TOO_MANY_AT_ONCE))
+    boundPieces(socket, () => endWith(socket, TOO_MANY_PIECES))
+  })
   server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
   // thousands of connections may end in the middle of a request at once, or have no time left
   const endTurns = new LoopTurns(REQUESTS_TURN_MS, clock)
@@ -154,7 +154,14 @@ function problemOf(error: NodeJS.ErrnoException): Problem {
   return new Problem(code, undefined, { cause: error })
 }
 
-const TOO_MANY_AT_ONCE = 'Too many requests with bodies at once on one connection'
+const TOO_MANY_AT_ONCE = {
+  message: 'Too many requests with bodies at once on one connection',
+  hint: 'Wait for the answers first.',
+}
+const TOO_MANY_PIECES = {
+  message: 'A body in too many pieces at once',
+  hint: 'Send it in larger chunks.',
+}
 
 const TOO_LONG: ReadonlySet<ErrorCode> = new Set(['http.headers_too_large', 'http.path_too_long'])
 

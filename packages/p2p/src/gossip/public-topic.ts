@@ -5,7 +5,7 @@
  */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
-import { type Clock, createRateLimiter, createTokenBucket, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Clock, createFairRate, createRateLimiter, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { Sealer } from '@mesh/network'
 import { ipOf } from '../addresses/address-rules.ts'
 import {
@@ -37,7 +37,6 @@ export class PublicTopicReader {
   readonly #listeners = new Set<(message: PublicMessage) => void>()
   readonly #byAuthor
   readonly #byAddress
-  readonly #byAll
 
   constructor(components: PublicTopicComponents) {
     const { clock } = components
@@ -46,11 +45,8 @@ export class PublicTopicReader {
       { ...PUBLIC_MESSAGES_FROM_AUTHOR, maxAddresses: MAX_PUBLIC_SENDERS },
       clock,
     )
-    this.#byAddress = createRateLimiter(
-      { ...PUBLIC_MESSAGES_FROM_ADDRESS, maxAddresses: MAX_PUBLIC_SENDERS },
-      clock,
-    )
-    this.#byAll = createTokenBucket(PUBLIC_MESSAGES_FROM_ALL, clock)
+    const rates = { ofAddress: PUBLIC_MESSAGES_FROM_ADDRESS, ofAll: PUBLIC_MESSAGES_FROM_ALL }
+    this.#byAddress = createFairRate({ ...rates, maxAddresses: MAX_PUBLIC_SENDERS }, clock)
   }
 
   onMessage(listener: (message: PublicMessage) => void): () => void {
@@ -95,9 +91,7 @@ export class PublicTopicReader {
   #mayPass(hop: Libp2pPeerId, author: PeerId): boolean {
     const [connection] = this.#components.libp2p.getConnections(hop)
     const address = connection === undefined ? undefined : ipOf(connection.remoteAddr)
-    return (
-      this.#byAddress.take(address ?? hop.toString()) && this.#byAuthor.take(author) && this.#byAll.take()
-    )
+    return this.#byAddress.take(address ?? hop.toString()) && this.#byAuthor.take(author)
   }
 }
 

@@ -87,5 +87,7 @@ test('who identifies itself without pause is bounded by its address, and all add
   const all = others.reduce((sum, each) => sum + each, IDENTIFIES_BY_ADDRESS.burst)
   expect(all).toBe(IDENTIFIES_IN_ALL.burst)
   await clock.advance(1_000)
-  expect(count('192.0.2.1', 100)).toBe(IDENTIFIES_BY_ADDRESS.perSecond)
+  // what comes anew is for who had little
+  expect(count('192.0.2.1', 100)).toBe(0)
+  expect(count('198.51.100.1', 10)).toBe(10)
 })

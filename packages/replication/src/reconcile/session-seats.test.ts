@@ -7,6 +7,7 @@ import {
   MAX_SESSIONS,
   MAX_SESSIONS_PER_ADDRESS,
   SESSIONS_PER_MINUTE_PER_ADDRESS,
+  SLOW_SESSION_MS,
   STALE_SESSION_MS,
 } from '../limits.ts'
 import type { ReplicationChannel } from '../ports.ts'
@@ -36,9 +37,9 @@ test('the keys of one address open a part of the sessions of a minute', async ()
     Array.from({ length: times }, (_, at) => seats.mayCall(channelFrom(address, `${at}`))).filter(Boolean)
       .length
   expect(calls('192.0.2.1', 1_000)).toBe(SESSIONS_PER_MINUTE_PER_ADDRESS)
-  expect(calls('192.0.2.2', 200) + calls('192.0.2.3', 1_000)).toBe(
-    ALL_SESSIONS_PER_MINUTE - SESSIONS_PER_MINUTE_PER_ADDRESS,
-  )
+  // of what is left each has half
+  expect(calls('192.0.2.2', 1_000)).toBe((ALL_SESSIONS_PER_MINUTE - SESSIONS_PER_MINUTE_PER_ADDRESS) / 2)
+  expect(calls('192.0.2.3', 1_000)).toBeGreaterThan(50)
   await clock.advance(60_000)
   expect(calls('192.0.2.1', 1)).toBe(1)
 })
@@ -79,9 +80,29 @@ test('nobody who is not slow makes way', () => {
   for (let at = 0; at < MAX_SESSIONS; at++) {
     const channel = channelFrom(`192.0.2.${at % 2}`, `${at}`)
     expect(seats.mayCall(channel)).toBe(true)
-    seats.sit(channel, { waitedMs: STALE_SESSION_MS - 1 })
+    seats.sit(channel, { waitedMs: SLOW_SESSION_MS - 1 })
   }
   expect(seats.mayCall(channelFrom('203.0.113.1'))).toBe(false)
+})
+
+test('two addresses that have all seats and are slow make way for a third, and not for each other', () => {
+  const seats = new SessionSeats(createManualClock())
+  const ended: string[] = []
+  const sit = (address: string) => {
+    const channel = {
+      ...channelFrom(address),
+      abort: () => ended.push(address),
+    } as unknown as ReplicationChannel
+    if (!seats.mayCall(channel)) return false
+    seats.sit(channel, { waitedMs: SLOW_SESSION_MS })
+    return true
+  }
+  for (let at = 0; at < MAX_SESSIONS; at++) sit(`192.0.2.${at % 2}`)
+  expect(sit('192.0.2.0')).toBe(false)
+  expect([sit('203.0.113.1'), sit('203.0.113.1')]).toEqual([true, true])
+  expect(ended).toEqual(['192.0.2.0', '192.0.2.1'])
+  for (let at = 0; at < 4; at++) sit('192.0.2.0')
+  expect(ended).toHaveLength(2)
 })
 
 test('sessions that this node opened take no seats from others', () => {

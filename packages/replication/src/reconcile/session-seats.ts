@@ -2,14 +2,7 @@
  * How many sessions others may have here, and open in a minute: by address and in all, since keys cost nothing; and how
  * much all of them together may leave waiting for an answer.
  */
-import {
-  type Clock,
-  createRateLimiter,
-  createTokenBucket,
-  greatestGroup,
-  KeyedCounts,
-  type TokenBucket,
-} from '@mesh/core'
+import { type Clock, createFairRate, greatestGroup, KeyedCounts } from '@mesh/core'
 import {
   ALL_SESSIONS_PER_MINUTE,
   MAX_MEMBERS_REMEMBERED,
@@ -17,6 +10,7 @@ import {
   MAX_SESSIONS,
   MAX_SESSIONS_PER_ADDRESS,
   SESSIONS_PER_MINUTE_PER_ADDRESS,
+  SLOW_SESSION_MS,
   STALE_SESSION_MS,
 } from '../limits.ts'
 import { replicationError } from '../errors.ts'
@@ -33,15 +27,12 @@ export class SessionSeats {
   readonly #waits = new Map<ReplicationChannel, Waited>()
   /** The parts of messages that wait in each of them for an answer. */
   readonly #pending = new Map<ReplicationChannel, number>()
-  readonly #calls: TokenBucket
-  readonly #callsByAddress: ReturnType<typeof createRateLimiter>
+  readonly #calls: ReturnType<typeof createFairRate>
 
   constructor(clock: Clock) {
-    this.#calls = createTokenBucket(perMinute(ALL_SESSIONS_PER_MINUTE), clock)
-    this.#callsByAddress = createRateLimiter(
-      { ...perMinute(SESSIONS_PER_MINUTE_PER_ADDRESS), maxAddresses: MAX_MEMBERS_REMEMBERED },
-      clock,
-    )
+    const ofAddress = perMinute(SESSIONS_PER_MINUTE_PER_ADDRESS)
+    const ofAll = perMinute(ALL_SESSIONS_PER_MINUTE)
+    this.#calls = createFairRate({ ofAddress, ofAll, maxAddresses: MAX_MEMBERS_REMEMBERED }, clock)
   }
 
   /** True when another one may be opened from there; it counts as opened then. A slow one makes way where all seats are taken. */
@@ -49,9 +40,9 @@ export class SessionSeats {
     const group = groupOf(caller)
     const isAddressFull = this.#running.of(group) >= MAX_SESSIONS_PER_ADDRESS
     const isFull = isAddressFull || this.#running.total >= MAX_SESSIONS
-    const slow = isFull ? this.#slowest(isAddressFull ? group : undefined) : undefined
+    const slow = isFull ? this.#slowest(group, isAddressFull) : undefined
     if (isFull && slow === undefined) return false
-    if (!this.#callsByAddress.take(group) || !this.#calls.take()) return false
+    if (!this.#calls.take(group)) return false
     if (slow !== undefined) this.#leave(slow)
     slow?.abort(replicationError('replication.timeout', 'others wait'))
     return true
@@ -71,11 +62,16 @@ export class SessionSeats {
     if (this.#waits.delete(channel)) this.#running.remove(groupOf(channel))
   }
 
-  /** The session of the group whose remote has kept it waiting for longest; of the group with the most unless one is given. */
-  #slowest(group: string | undefined): ReplicationChannel | undefined {
-    const most = group ?? [...this.#running.entries()].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0])[0]
+  /**
+   * The session whose remote has kept it waiting for longest, and for long enough: of the caller's own group where that has all
+   * that it may have, or else of the group with the most, sooner where that has more than the caller's.
+   */
+  #slowest(group: string, isOwn: boolean): ReplicationChannel | undefined {
+    const [most, count] = this.#running.greatest() ?? [group, 0]
+    const from = isOwn ? group : most
+    const leastMs = !isOwn && count > this.#running.of(group) + 1 ? SLOW_SESSION_MS : STALE_SESSION_MS
     const slow = [...this.#waits].filter(
-      ([channel, { waitedMs }]) => groupOf(channel) === most && waitedMs >= STALE_SESSION_MS,
+      ([channel, { waitedMs }]) => groupOf(channel) === from && waitedMs >= leastMs,
     )
     return slow.toSorted(([, a], [, b]) => b.waitedMs - a.waitedMs)[0]?.[0]
   }

@@ -18,7 +18,7 @@ import {
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { WITHDRAW_MS } from '../limits.ts'
-import { createSlots } from '../slots.ts'
+import { createSlots, type Holder } from '../slots.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
@@ -247,14 +247,15 @@ class NodeFileSharing implements FileSharing {
   async #serve(channel: FileChannel): Promise<void> {
     const { peer } = channel
     const address = this.#components.network.addressOf(peer)
-    const release = this.#isStopped ? undefined : this.#takeSlot(peer, address)
+    const end = new AbortController()
+    const makeWay = () => end.abort(new Error('others wait for a place'))
+    const release = this.#isStopped ? undefined : this.#takeSlot({ peer, address, end: makeWay })
     if (release === undefined) {
       const reason = 'the sender serves as many receivers as it can'
       await channel.send(encodeFileMessage({ type: 'refusal', code: REFUSAL.busy, reason }))
       return
     }
     const meter = new ProgressMeter(this.#clock)
-    const end = new AbortController()
     const movedAt = this.#clock.monotonic()
     const path = channel.direct ? 'direct' : 'relayed'
     const transport = channel.transport ?? this.#components.network.pathOf(peer)?.transport
@@ -306,17 +307,19 @@ class NodeFileSharing implements FileSharing {
   }
 
   /** Whoever has taken nothing for longest makes room, where that is long enough: of the peer's own address if that has too many. */
-  #takeSlot(peer: PeerId, address: string | undefined): (() => void) | undefined {
-    const release = this.#slots.take(peer, address)
-    if (release !== undefined) return release
+  #takeSlot(holder: Holder): (() => void) | undefined {
+    if (!this.#slots.hasRoom(holder)) this.#endIdle(holder)
+    return this.#slots.take(holder)
+  }
+
+  #endIdle({ peer, address }: Holder): void {
     const isFull = this.#slots.taken >= MAX_RECEIVERS
     const [idle] = [...this.#receivers]
       .filter((receiver) => isFull || receiver.peer === peer || receiver.address === address)
       .toSorted((a, b) => a.movedAt - b.movedAt)
-    if (idle === undefined || this.#clock.monotonic() - idle.movedAt < IDLE_RECEIVER_MS) return undefined
+    if (idle === undefined || this.#clock.monotonic() - idle.movedAt < IDLE_RECEIVER_MS) return
     idle.end.abort(new Error('others wait, and nothing is taken'))
     this.#end(idle)
-    return this.#slots.take(peer, address)
   }
 
   #end(receiver: Receiver): void {

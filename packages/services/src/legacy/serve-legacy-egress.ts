@@ -8,9 +8,10 @@ import type { Socket } from 'node:net'
 import { toError } from '@mesh/core'
 import { dialDestination } from '../egress/dial-destination.ts'
 import type { Destinations } from '../egress/destinations.ts'
-import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES } from '../limits.ts'
+import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES, REQUEST_PIECE_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { forward } from '../proxy/forward.ts'
+import { readInTurns } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
@@ -65,7 +66,7 @@ class LegacyEgress {
   #open(stream: ByteStream, release: () => void): void {
     const { traffic, clock, log } = this.#components
     const { peer } = stream
-    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true })
+    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true, pieceBytes: REQUEST_PIECE_BYTES })
     this.#peers.set(duplex, peer)
     const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
       if (!this.#asked.has(duplex)) duplex.destroy(new Error('no request in time'))
@@ -91,7 +92,11 @@ class LegacyEgress {
     const onIncoming = parser?.onIncoming
     if (parser == null || onIncoming == null) return
     parser.onIncoming = (...args) => {
-      if (!this.#asked.has(duplex)) return onIncoming(...args)
+      if (!this.#asked.has(duplex)) {
+        // a body would wait here in pieces until its origin is reached
+        duplex.setHeld(true)
+        return onIncoming(...args)
+      }
       duplex.destroy(new Error('more than one request'))
       return NO_HTTP_BEHIND
     }
@@ -132,9 +137,11 @@ class LegacyEgress {
       asker: this.#components.network.addressOf(peer as ByteStream['peer']) ?? peer,
       port: isTls ? 443 : Number(url.port || 80),
       signal: gone.signal,
+      ...(!isTls && { reading: { isPaused: true, hasSmallReads: true } }),
     })
     const joined = isTls ? secure(socket, name) : socket
     joined.on('error', () => {})
+    readInTurns(joined)
     this.#components.onConnection()
     const connection = { createConnection: () => joined }
     await forward({ incoming, response, host, path: incoming.url ?? '/', connection })

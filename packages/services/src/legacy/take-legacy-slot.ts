@@ -7,7 +7,8 @@ export function takeLegacySlot(
   { slots, network, refusals }: Pick<AcceptComponents, 'slots' | 'network' | 'refusals'>,
 ): (() => void) | undefined {
   const { peer } = stream
-  const release = slots.take(peer, network.addressOf(peer))
+  const end = () => stream.abort(new Error('others wait for a connection'))
+  const release = slots.take({ peer, address: network.addressOf(peer), end })
   if (release !== undefined) return release
   refusals.refuse('legacy.busy', peer, 'too many connections at a time')
   stream.abort(new Error('too many connections'))

@@ -9,9 +9,11 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { pipeline } from 'node:stream'
-import { MAX_HTTP_HEAD_BYTES, MAX_INTERIM_ANSWERS } from '../limits.ts'
+import { MAX_HTTP_HEAD_BYTES, MAX_INTERIM_ANSWERS, MAX_PIECES_AT_ONCE } from '../limits.ts'
 import { endToEnd, hasHeader } from './headers.ts'
 import { passBody } from './pass-body.ts'
+import { setHeld } from '../streams/held-socket.ts'
+import { StreamDuplex } from '../streams/stream-duplex.ts'
 
 export interface ForwardInit {
   readonly incoming: IncomingMessage
@@ -58,8 +60,11 @@ export function forward(init: ForwardInit): Promise<void> {
       resolve()
     })
     passTrailers(incoming, outgoing)
-    if (hasBody) pipeline(incoming, outgoing, () => {})
-    else outgoing.end()
+    setHeld(incoming.socket, false)
+    if (!hasBody) outgoing.end()
+    else if ((incoming.socket as unknown) instanceof StreamDuplex)
+      passBody(incoming, outgoing, MAX_PIECES_AT_ONCE)
+    else pipeline(incoming, outgoing, () => {})
   })
 }
 

@@ -1,48 +1,59 @@
 /**
- * Passes the body of an answer on to a client. An origin may send it in chunks of one byte, and a client need not read: Node
- * would keep each of them apart, and take 64 KiB of them, which is a hundred times as much in memory. So what comes together
- * goes on together, and while the client does not read, the tunnel brings nothing.
+ * Passes the body of an answer on to a client, or that of a member's request on to an origin. Either may come in chunks of one
+ * byte, and go to who does not read: Node would keep each of them apart, and take 64 KiB of them, which is a hundred times as
+ * much in memory. So what comes together goes on together, and while the receiver does not read, nothing more is brought.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, OutgoingMessage } from 'node:http'
 import { LARGE_PIECE_BYTES } from '../limits.ts'
-import { StreamDuplex } from '../streams/stream-duplex.ts'
+import { setHeld } from '../streams/held-socket.ts'
 
-/** Ends the response with the answer. @param answer with nothing read of it */
-export function passBody(answer: IncomingMessage, response: ServerResponse): void {
-  const tunnel: unknown = answer.socket
-  const setHeld = (isHeld: boolean) => tunnel instanceof StreamDuplex && tunnel.setHeld(isHeld)
+/**
+ * Ends one message with the other.
+ * @param from with nothing read of it; no request that came on a socket of this machine
+ * @param mostPieces in how many pieces at once it may come; of more its connection ends
+ */
+export function passBody(
+  from: IncomingMessage,
+  to: OutgoingMessage,
+  mostPieces = Number.POSITIVE_INFINITY,
+): void {
+  const { socket } = from
   let pieces: Uint8Array[] = []
   let isQueued = false
   let isFull = false
   const write = (bytes: Uint8Array) => {
-    if (response.write(bytes)) return
+    if (to.write(bytes)) return
     isFull = true
-    setHeld(true)
+    setHeld(socket, true)
   }
   const flush = () => {
     isQueued = false
-    if (pieces.length === 0 || response.destroyed) return
+    if (pieces.length === 0 || to.destroyed) return
     const bytes = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
     pieces = isFull ? [bytes] : []
     if (!isFull) write(bytes)
   }
-  answer.on('data', (piece: Buffer) => {
+  const onPiece = (piece: Buffer) => {
     if (pieces.length === 0 && !isFull && piece.byteLength >= LARGE_PIECE_BYTES) return write(piece)
-    pieces.push(piece)
+    if (pieces.push(piece) > mostPieces) {
+      from.off('data', onPiece).destroy(new Error('a body in too many pieces'))
+      return
+    }
     if (isQueued) return
     isQueued = true
     // after all that the parser reads of one block
     process.nextTick(flush)
-  })
-  response.on('drain', () => {
+  }
+  from.on('data', onPiece)
+  to.on('drain', () => {
     isFull = false
     flush()
-    if (!isFull) setHeld(false)
+    if (!isFull) setHeld(socket, false)
   })
-  answer.once('end', () => {
+  from.once('end', () => {
     isFull = false
     flush()
-    setHeld(false)
-    response.end()
+    setHeld(socket, false)
+    to.end()
   })
 }

@@ -7,6 +7,8 @@ interface StreamDuplexInit {
   /** Bytes that came from the stream before. */
   readonly head?: Uint8Array
   readonly traffic?: Traffic
+  /** How long the pieces are that a reader gets at most, in bytes; as they come unless given. */
+  readonly pieceBytes?: number
   /** False, as by default: when the remote has ended, so does this side. */
   readonly allowHalfOpen?: boolean
 }
@@ -14,26 +16,37 @@ interface StreamDuplexInit {
 export class StreamDuplex extends Duplex {
   readonly #stream: ByteStream
   readonly #traffic: Traffic | undefined
+  readonly #pieceBytes: number
+  /** Bytes that came and are not handed on, as it is held or its reader has enough. */
+  #kept: Uint8Array[] = []
+  #hasEnded = false
+  #isHandingOn = false
   #onDrain: (() => void) | undefined
   #isHeld = false
 
   /** @param stream with `halfClose` */
-  constructor(stream: ByteStream, { head, traffic, allowHalfOpen = false }: StreamDuplexInit = {}) {
-    super({ allowHalfOpen })
+  constructor(stream: ByteStream, init: StreamDuplexInit = {}) {
+    const { head, traffic, allowHalfOpen = false, pieceBytes } = init
+    super({ allowHalfOpen, ...(pieceBytes !== undefined && { readableHighWaterMark: pieceBytes }) })
     this.#stream = stream
     this.#traffic = traffic
+    this.#pieceBytes = pieceBytes ?? Number.POSITIVE_INFINITY
     stream.onDrain(() => {
       const written = this.#onDrain
       this.#onDrain = undefined
       written?.()
     })
-    stream.onRemoteEnd(() => this.push(null))
+    stream.onRemoteEnd(() => {
+      this.#hasEnded = true
+      this.#handOn()
+    })
     stream.onEnd((error) => {
       if (error !== undefined) this.destroy(error)
     })
     const take = (bytes: Uint8Array) => {
       if (this.#traffic !== undefined) this.#traffic.bytesIn += bytes.byteLength
-      if (!this.push(bytes)) stream.pause()
+      this.#kept.push(bytes)
+      this.#handOn()
     }
     if (head !== undefined && head.byteLength > 0) take(head)
     stream.onBytes(take)
@@ -43,11 +56,30 @@ export class StreamDuplex extends Duplex {
   setHeld(isHeld: boolean): void {
     this.#isHeld = isHeld
     if (isHeld) this.#stream.pause()
-    else this.#stream.resume()
+    else this._read()
   }
 
   override _read(): void {
-    if (!this.#isHeld) this.#stream.resume()
+    if (this.#isHeld || this.#isHandingOn) return
+    this.#handOn()
+    if (this.#kept.length === 0 && !this.#isHeld) this.#stream.resume()
+  }
+
+  /** Hands on what has come, piece by piece, until it is held or the reader has enough. */
+  #handOn(): void {
+    if (this.#isHandingOn) return
+    this.#isHandingOn = true
+    let isWanted = true
+    while (isWanted && !this.#isHeld && !this.destroyed) {
+      const [first] = this.#kept
+      if (first === undefined) break
+      if (first.byteLength <= this.#pieceBytes) this.#kept.shift()
+      else this.#kept[0] = first.subarray(this.#pieceBytes)
+      isWanted = this.push(first.byteLength <= this.#pieceBytes ? first : first.subarray(0, this.#pieceBytes))
+    }
+    this.#isHandingOn = false
+    if (this.#kept.length > 0 || !isWanted) this.#stream.pause()
+    else if (this.#hasEnded && !this.destroyed) this.push(null)
   }
 
   override _write(chunk: Buffer, _encoding: string, written: () => void): void {

@@ -76,7 +76,8 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
     stream.send(encodeFrame(encodeAnswer(code, message)))
     stream.close()
   }
-  const release = slots.take(peer, network.addressOf(peer))
+  const end = () => stream.abort(new Error('others wait for a connection'))
+  const release = slots.take({ peer, address: network.addressOf(peer), end })
   if (release === undefined) return refuse(new RequestRefused('busy', 'too many connections at a time'))
   try {
     await serve(stream, init, components)

@@ -7,8 +7,8 @@ import {
   type Backoff,
   type Clock,
   createBackoff,
+  createFairRate,
   createRateLimiter,
-  createTokenBucket,
   type Logger,
   type PeerId,
   type Random,
@@ -68,15 +68,14 @@ export class Exchanges {
   readonly #wishes = new Map<string, Wish>()
   readonly #byPeer
   readonly #byAddress
-  readonly #byAll
   #stopPresence = () => {}
 
   constructor(components: ExchangesComponents) {
     const { clock } = components
     this.#components = components
     this.#byPeer = createRateLimiter({ ...EXCHANGES_OF_PEER, maxAddresses: MAX_COUNTED_PEERS }, clock)
-    this.#byAddress = createRateLimiter({ ...EXCHANGES_OF_ADDRESS, maxAddresses: MAX_COUNTED_PEERS }, clock)
-    this.#byAll = createTokenBucket(EXCHANGES_OF_ALL, clock)
+    const rates = { ofAddress: EXCHANGES_OF_ADDRESS, ofAll: EXCHANGES_OF_ALL }
+    this.#byAddress = createFairRate({ ...rates, maxAddresses: MAX_COUNTED_PEERS }, clock)
   }
 
   async start(): Promise<void> {
@@ -162,7 +161,7 @@ export class Exchanges {
   }
 
   #mayBegin({ peer, address = peer }: TrustChannel): boolean {
-    return this.#byPeer.take(peer) && this.#byAddress.take(address) && this.#byAll.take()
+    return this.#byPeer.take(peer) && this.#byAddress.take(address)
   }
 
   async #serve(channel: TrustChannel): Promise<void> {

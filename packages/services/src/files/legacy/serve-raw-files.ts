@@ -33,7 +33,9 @@ export async function serveRawFiles(init: RawFilesInit): Promise<void> {
   const { network, slots, log } = init
   const options = { from: 'heard', relayed: false, maxPerPeer: MAX_RECEIVERS_PER_PEER } as const
   await network.streams.handle(LEGACY_FILE_PROTOCOL, options, (stream) => {
-    const release = slots.take(stream.peer, network.addressOf(stream.peer))
+    const { peer } = stream
+    const end = () => stream.abort(new Error('others wait for a place'))
+    const release = slots.take({ peer, address: network.addressOf(peer), end })
     if (release === undefined) return stream.abort(new Error('too many receivers'))
     sendRaw(stream, init)
       .catch((error: unknown) => {

@@ -1,0 +1,225 @@
+/**
+ * Attacks on what all others share: whoever has a few addresses takes all of it, and keeps it. Then somebody comes from another
+ * address, and wants a little.
+ */
+import { createServer, type Server } from 'node:net'
+import { encodeBlock } from '@mesh/ledger'
+import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
+import { connectMember } from '../membership.ts'
+import type { Attack, Scenario } from '../scenario.ts'
+import { greeting } from '../sync-message.ts'
+import { pause, untilTrue } from '../until-true.ts'
+import { connectUser, listen, SERVICE, serviceRequest, STREAM } from './services.ts'
+
+const REPLICATION = '/mesh/replication/1'
+const IDENTIFY = '/ipfs/id/1.0.0'
+const SERVICE_PORT = 47_951
+/** How long a newcomer may have to wait until it is served, in ms. */
+const NEWCOMER_MS = 5_000
+/** How long those that hold all of it may take to have it, in ms. */
+const READY_MS = 60_000
+const HOLDERS = 6
+const HELD_BY_EACH = 330
+/** As many as all may have, but for a few that come and go. */
+const HELD = 1_270
+
+const holderAddress = (at: number, addresses: number) => `127.0.4.${1 + (at % addresses)}`
+
+/** Has newcomers ask one after the other, each under a key and from an address of its own; `ask` gives whether it was served. */
+async function comeAnew(attack: Attack, ask: (from: string) => Promise<boolean>): Promise<void> {
+  const { signal, tally } = attack
+  for (let at = 0; !signal.aborted; at++) {
+    const from = `127.0.5.${1 + (at % 250)}`
+    const began = performance.now()
+    const isServed = await Promise.race([ask(from), pause(NEWCOMER_MS, signal).then(() => false)]).catch(
+      (error: unknown) => {
+        tally.missed(error, signal)
+        return false
+      },
+    )
+    if (signal.aborted) return
+    tally.count(isServed ? 'newcomers served' : 'newcomers not served')
+    if (isServed) tally.count('ms that they waited', performance.now() - began)
+    await pause(300, signal)
+  }
+}
+
+/** Why a newcomer was not served. */
+async function whoWasLeft({ tally }: Attack): Promise<string | undefined> {
+  const [served, left] = [tally.of('newcomers served'), tally.of('newcomers not served')]
+  return left === 0 && served > 0 ? undefined : `${served} of ${served + left} newcomers were served`
+}
+
+function createSilent({ tally }: Attack): Server {
+  return createServer((socket) => {
+    tally.count('connections')
+    socket.on('error', () => {})
+  })
+}
+
+/** Connects to a service and gives the first byte of the answer's message: 0 where it says yes. */
+async function useService(attack: Attack, from: string): Promise<boolean> {
+  const { connection, entries, prove } = await connectUser(attack, from)
+  await prove()
+  const stream = await openStream(connection, SERVICE, attack.signal)
+  const isServed = await new Promise<boolean>((resolve) => {
+    onFrames(stream, ([, code]) => resolve(code === 0))
+    stream.addEventListener('close', () => resolve(false))
+    void sendAll(stream, serviceRequest('held', STREAM, encodeBlock(entries)), attack.signal)
+  })
+  void connection.close()
+  return isServed
+}
+
+async function holdService(attack: Attack, at: number): Promise<void> {
+  const { signal, tally } = attack
+  const { connection, entries, prove } = await connectUser(attack, holderAddress(at, 3))
+  await prove()
+  const request = serviceRequest('held', STREAM, encodeBlock(entries))
+  for (let opened = 0; opened < HELD_BY_EACH && !signal.aborted; opened += 10) {
+    await together(10, async () => {
+      const stream = await openStream(connection, SERVICE, signal)
+      if (await sendAll(stream, request, signal)) tally.count('requests')
+    })
+  }
+  while (!signal.aborted && connection.status === 'open') await pause(200, signal)
+}
+
+/** Opens streams of one protocol without pause from each of many addresses. */
+async function openWithoutPause(attack: Attack, protocol: string, addresses: number): Promise<void> {
+  const { signal, tally, target } = attack
+  await together(2 * addresses, (at) =>
+    overAndOver(
+      attack,
+      async () => {
+        const peer = await attack.peer({ from: holderAddress(at, addresses) })
+        const connection = await dialTarget(peer, target, signal)
+        while (!signal.aborted && connection.status === 'open') {
+          const stream = await openStream(connection, protocol, signal).catch(() => undefined)
+          tally.count('streams')
+          await pause(50, signal)
+          stream?.abort(new Error('enough'))
+        }
+      },
+      20,
+    ),
+  )
+}
+
+async function beginSession(attack: Attack, from: string): Promise<boolean> {
+  const { connection } = await connectMember(attack, from)
+  const stream = await openStream(connection, REPLICATION, attack.signal)
+  const isAnswered = await new Promise<boolean>((resolve) => {
+    onFrames(stream, () => resolve(true))
+    stream.addEventListener('close', () => resolve(false))
+    void sendAll(stream, framed(greeting(20_000)), attack.signal)
+  })
+  void connection.close()
+  return isAnswered
+}
+
+const BASE = { appliesToLegacy: false, isApart: true, reached: whoWasLeft } as const
+
+export const SHARE_ATTACKS: readonly Scenario[] = [
+  {
+    ...BASE,
+    name: 'service-holders',
+    who: 'member',
+    does: `${HOLDERS} keys from 3 addresses connect to a service ${HELD_BY_EACH} times each, and hold all of it; others want one connection`,
+    boundedBy: 'MAX_SERVED_CONNECTIONS: of the address with the most one makes way',
+    aim: 'newcomers served',
+    needs: [`--service-add=held=127.0.0.1:${SERVICE_PORT}`],
+    async prepare(attack) {
+      await listen(attack, { port: SERVICE_PORT }, createSilent(attack))
+      void together(HOLDERS, (at) => overAndOver(attack, () => holdService(attack, at)))
+      await untilTrue(READY_MS, async () => attack.tally.of('connections') >= HELD)
+    },
+    run: (attack) => comeAnew(attack, (from) => useService(attack, from)),
+  },
+  {
+    appliesToLegacy: false,
+    isApart: true,
+    name: 'many-identifies',
+    who: 'stranger',
+    does: 'asks from 24 addresses who the node is, on two connections each, without pause; then a member comes',
+    boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
+    aim: 'streams',
+    honestComesLate: true,
+    run: (attack) => openWithoutPause(attack, IDENTIFY, 24),
+  },
+  {
+    ...BASE,
+    name: 'many-sessions',
+    who: 'member',
+    does: '32 keys from 16 addresses begin sessions without pause, and leave them; others want one',
+    boundedBy: 'SESSIONS_PER_MINUTE_PER_ADDRESS, ALL_SESSIONS_PER_MINUTE',
+    aim: 'newcomers served',
+    async prepare(attack) {
+      const { tally, signal } = attack
+      void together(32, (at) =>
+        overAndOver(
+          attack,
+          async () => {
+            const { connection } = await connectMember(attack, holderAddress(at, 16))
+            for (let left = 30; left > 0 && !signal.aborted && connection.status === 'open'; left--) {
+              const stream = await openStream(connection, REPLICATION, signal)
+              tally.count('sessions')
+              await sendAll(stream, framed(greeting(20_000)), signal)
+              await pause(20, signal)
+              stream.abort(new Error('left'))
+            }
+            await connection.close()
+          },
+          10,
+        ),
+      )
+      await untilTrue(READY_MS, async () => tally.of('sessions') >= 1_500)
+    },
+    run: (attack) => comeAnew(attack, (from) => beginSession(attack, from)),
+  },
+  {
+    ...BASE,
+    name: 'many-exchanges',
+    who: 'member',
+    does: '64 keys that nobody let in begin exchanges about who is in, from 32 addresses, without pause; others want one',
+    boundedBy: 'EXCHANGES_OF_PEER, EXCHANGES_OF_ADDRESS, EXCHANGES_OF_ALL',
+    aim: 'newcomers served',
+    hasAdministrators: true,
+    async prepare(attack) {
+      const { tally, signal } = attack
+      void together(64, (at) =>
+        overAndOver(
+          attack,
+          async () => {
+            const reached = await connectMember(attack, holderAddress(at, 32))
+            for (let left = 16; left > 0 && !signal.aborted; left--) {
+              tally.count('exchanges')
+              if (await exchange(attack, reached)) tally.count('answers')
+            }
+            await reached.connection.close()
+          },
+          10,
+        ),
+      )
+      await untilTrue(READY_MS, async () => tally.of('answers') >= 100)
+    },
+    run: (attack) =>
+      comeAnew(attack, async (from) => {
+        const reached = await connectMember(attack, from)
+        const isServed = await exchange(attack, reached)
+        void reached.connection.close()
+        return isServed
+      }),
+  },
+]
+
+/** Compares what both hold of who is in; gives whether the node said anything. */
+async function exchange(attack: Attack, { connection }: Awaited<ReturnType<typeof connectMember>>) {
+  const stream = await openStream(connection, '/mesh/trust/1', attack.signal)
+  return await new Promise<boolean>((resolve) => {
+    onFrames(stream, () => resolve(true))
+    stream.addEventListener('close', () => resolve(false))
+    const digest = Buffer.concat([Buffer.of((3 << 3) | 2, 32), Buffer.alloc(32, 1)])
+    void sendAll(stream, framed(digest), attack.signal)
+  })
+}
