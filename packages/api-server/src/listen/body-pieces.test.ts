@@ -65,7 +65,8 @@ test('many connections with such bodies have few pieces in a turn, and parsers t
   const CONNECTIONS = 40
   const all = Array.from({ length: CONNECTIONS }, () => send(port, HEAD + pieces(10_000)))
   await eventually(() => expect(all.every(({ got }) => got.isOver)).toBe(true))
-  expect(counts.most).toBeLessThan(ALL_PIECES_AT_ONCE + CONNECTIONS * FEW_PIECES_AT_ONCE)
+  // what came in one turn may be handed on in the next, with what comes there
+  expect(counts.most).toBeLessThan(2 * (ALL_PIECES_AT_ONCE + CONNECTIONS * FEW_PIECES_AT_ONCE))
   for (let at = 0; at < CONNECTIONS; at++) {
     const { got } = send(port, `PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody`)
     await eventually(() => expect(got.text).toContain('had 4'))
