@@ -80,7 +80,7 @@ class CountedSlots implements Slots {
     this.#slots.add(slot)
     this.#byPeer.add(peer)
     this.#byAddress.add(slot.group)
-    return () => void this.#release(slot)
+    return () => this.#release(slot)
   }
 
   #mayHaveMore(peer: PeerId, group: string): boolean {

@@ -100,7 +100,7 @@ export class HeadTurns {
   }
 }
 
-/** So many of them in all, by halves those that wait longest and those that have come last. */
+/** Takes `count` of them, by halves those that wait longest and those that have come last. */
 function ends(sockets: ReadonlySet<Socket>, count: number): Socket[] {
   const all = [...sockets]
   if (all.length <= count) return all
