@@ -3,7 +3,10 @@ import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
 
 export interface TokenBucket {
-  /** Takes one; false when none is left, or fewer than `kept` would stay. */
+  /**
+   * Takes one; false when none is left, or too few would stay.
+   * @param kept how many have to stay, 0 unless given
+   */
   take(kept?: number): boolean
 }
 
