@@ -28,6 +28,7 @@ export interface VpnUdp {
     | 'one-varies'
     | 'same-nat'
     | 'too-small'
+    | 'too-slow'
     | 'idle'
     | undefined
   readonly endpoint: UdpEndpoint | undefined

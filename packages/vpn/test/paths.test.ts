@@ -512,6 +512,23 @@ describe('a path in use', () => {
     expect(a.paths.status(b.id).reason).toBe('too-small')
   })
 
+  test('a way that takes more than a second there and back is none, and says so as long as it answers', async () => {
+    const network = networkOf()
+    network.delayMs = 650
+    const [a, b] = [network.add('a', 'open'), network.add('b', 'port-restricted')]
+    network.join(a, b)
+    const reasons = () => [a.paths.status(b.id).reason, b.paths.status(a.id).reason]
+    await network.run(10_000)
+    expect(reasons()).toEqual(['too-slow', 'too-slow'])
+    network.block(a, b)
+    network.block(b, a)
+    await network.run(100_000)
+    expect(reasons()).not.toContain('too-slow')
+    network.blocked.clear()
+    network.delayMs = 300
+    expect(await network.until(() => isDirect(a, b), 40_000)).toBeLessThan(40_000)
+  })
+
   test('is probed seldom while no packets pass, then let go, and found again at once', async () => {
     const network = networkOf()
     const [a, b] = [network.add('a', 'open'), network.add('b', 'open')]

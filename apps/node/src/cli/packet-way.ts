@@ -9,6 +9,7 @@ const NO_UDP: Readonly<Partial<Record<NonNullable<VpnPeerView['UDP']['Reason']>,
   'one-varies': 'one NAT varies its ports, the other lets in only known ones',
   'same-nat': 'one NAT before both keeps UDP apart',
   'too-small': 'UDP passes no 1280 bytes',
+  'too-slow': 'UDP takes more than a second',
 }
 
 /**

@@ -116,6 +116,7 @@ const UDP_REASONS: Readonly<Record<NonNullable<VpnPingView['UDP']['Reason']>, st
   'same-nat':
     'both are behind one NAT, no probe arrived by their own addresses (as in a network that keeps its clients apart), and the NAT leads none back in',
   'too-small': 'packets of 1280 bytes do not pass',
+  'too-slow': 'probes are answered, but after more than a second',
   idle: 'no packets needed it for long',
 }
 

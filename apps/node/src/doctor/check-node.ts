@@ -152,6 +152,7 @@ const UDP_NEXT: Readonly<Record<string, string>> = {
   'same-nat':
     'Let the machines reach each other in their own network (no client isolation, one network for both), or have the router lead its own address back in (hairpin, NAT loopback).',
   'too-small': `Raise the MTU on the way to ${LEAST_MTU} or more.`,
+  'too-slow': 'The way takes more than a second there and back: look for a link that is full or far.',
 }
 
 function checkUdp({ vpn, node }: NodeFacts): readonly Check[] {

@@ -41,12 +41,13 @@ const udpFields = later(() => ({
       'one-varies',
       'same-nat',
       'too-small',
+      'too-slow',
       'idle',
     ])
     .nullable()
     .meta({
       description:
-        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; one-varies: one does, and the other lets in only ports that were asked; same-nat: no probe arrived, and both are behind one NAT; too-small: packets of 1280 bytes do not pass; idle: no packets needed it.',
+        'Why not over UDP. off: this node has no socket for it; unsupported: the machine offers none; searching: probes are on their way; blocked: no probe arrived; one-way: its probes arrive, ours are not answered; both-vary: both NATs choose a port for each peer; one-varies: one does, and the other lets in only ports that were asked; same-nat: no probe arrived, and both are behind one NAT; too-small: packets of 1280 bytes do not pass; too-slow: probes are answered after more than a second; idle: no packets needed it.',
     }),
   Endpoint: z.string().nullable().meta({ description: 'The address in use, with its port.' }),
   RoundTripMs: z.number().nullable(),

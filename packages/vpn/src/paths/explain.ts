@@ -1,7 +1,7 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { isHeardLately } from './known-paths.ts'
-import { LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
+import { HEARD_MS, LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
  * peer's probes come, ours are not answered. `both-vary`: both NATs choose a port for each peer. `one-varies`: one does, and
  * what is before the other peer lets nobody in whom it did not ask at that port. `same-nat`: no probe was answered and none
  * came, and both are behind one NAT. `too-small`: packets of 1280 bytes do not
- * pass. `idle`: no packets needed one for long.
+ * pass. `too-slow`: probes are answered too late. `idle`: no packets needed one for long.
  */
 export type NoPathReason =
   | 'off'
@@ -22,6 +22,7 @@ export type NoPathReason =
   | 'one-varies'
   | 'same-nat'
   | 'too-small'
+  | 'too-slow'
   | 'idle'
 
 /** The way over UDP to a peer, or why there is none. */
@@ -76,7 +77,7 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
     rttMs: path.rttMs,
     mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
   }))
-  if (chosen === undefined) return { ...noPath(reasonOf(state, nats)), candidates }
+  if (chosen === undefined) return { ...noPath(reasonOf(state, nats, now)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]
   const both = state.isSuspect || state.isBreakNear
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
@@ -105,7 +106,7 @@ function byAddress({ paths, chosen }: PathState): readonly Path[] {
   return [...found.values()]
 }
 
-function reasonOf(state: PathState, { varying, isSame }: Nats): NoPathReason {
+function reasonOf(state: PathState, { varying, isSame }: Nats, now: number): NoPathReason {
   if (state.isLetGo) return 'idle'
   const paths = [...state.paths.values()]
   if (paths.some(({ tries }) => tries?.mtu === 0)) return 'too-small'
@@ -116,6 +117,7 @@ function reasonOf(state: PathState, { varying, isSame }: Nats): NoPathReason {
   const isFirst = wasAnswered || state.searchedAt <= state.lostAt
   if (state.round < ROUNDS_MS.length && isFirst) return 'searching'
   if (wasAnswered) return 'idle'
+  if (paths.some(({ lateAt }) => lateAt !== undefined && now - lateAt < HEARD_MS)) return 'too-slow'
   if (varying === 'both') return 'both-vary'
   if (paths.some((path) => isHeard(state, path))) return 'one-way'
   if (isSame) return 'same-nat'

@@ -40,6 +40,8 @@ export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): P
     heardAt: undefined,
     lost: 0,
     silentSince: undefined,
+    givenUp: [],
+    lateAt: undefined,
     mtu: 0,
     tries: undefined,
     raiseAt: Number.POSITIVE_INFINITY,

@@ -81,6 +81,8 @@ export const SUSPECT_PROBE_MS = 500
 export const [LEAST_ANSWER_MS, MOST_ANSWER_MS] = [500, 1_000]
 /** Probes that are lost in a row before a path is dead; the first makes it suspect. */
 export const LOST_PROBES = 3
+/** How many probes that were taken for lost are remembered of a path: their answers may only be late. */
+export const GIVEN_UP_KEPT = 8
 /** Those after which a path that answers takes the place of one that is suspect. */
 export const LEFT_PROBES = 2
 /** How long packets have to stop, in ms, until the path in use is probed seldom. */

@@ -1,6 +1,7 @@
 /** Which probes are lost, and what that says of the path: suspect, dead, or too narrow for the length. Pure. */
 import { isIdle } from './known-paths.ts'
 import {
+  GIVEN_UP_KEPT,
   GONE_MS,
   LEAST_ANSWER_MS,
   LOST_PROBES,
@@ -52,6 +53,7 @@ export function lose(
   const lost = path.sent.filter(isLost)
   if (lost.length === 0) return
   path.sent = path.sent.filter((sent) => !lost.includes(sent))
+  path.givenUp = [...path.givenUp, ...lost.map(({ nonce }) => nonce)].slice(-GIVEN_UP_KEPT)
   path.better = 0
   // that one does not pass which is longer than those that did says nothing of the path
   const passes = path.mtu > 0 ? path.mtu + SEAL_BYTES : LEAST_PING_BYTES

@@ -50,6 +50,10 @@ export interface Path {
   lost: number
   /** When a probe was first found lost since the last answer. */
   silentSince: number | undefined
+  /** The latest probes that were taken for lost, by their nonces. */
+  givenUp: readonly bigint[]
+  /** When one of those was answered after all: too late. */
+  lateAt: number | undefined
   /** The longest packet that was proven to pass; 0: none so far. */
   mtu: number
   /** The packet length that is tried now, and how often its probe was lost. */

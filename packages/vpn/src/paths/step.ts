@@ -201,6 +201,7 @@ function takePong(
 ): void {
   const path = state.paths.get(pathKey({ endpoint: from, socket }))
   const sent = path?.sent.find((each) => each.nonce === nonce)
+  if (path?.givenUp.includes(nonce) === true) path.lateAt = now
   if (path === undefined || sent === undefined) return
   // those before it were overtaken or lost; one answer shows that the path works, but not for longer ones
   const isSure = (length: number) => path.mtu === 0 || length <= Math.max(path.mtu + SEAL_BYTES, sent.length)
@@ -211,7 +212,7 @@ function takePong(
   path.answeredAt = now
   path.isThroughNat = !isSeenAsOwn || path.kind !== 'own'
   path.lost = 0
-  path.silentSince = undefined
+  path.silentSince = path.lateAt = undefined
   if (sent.length > LEAST_PING_BYTES)
     takeLength(path, Math.min(sent.length - SEAL_BYTES, state.wantedMtu), now)
   if (path === state.chosen) state.isSuspect = false

@@ -143,6 +143,7 @@ const NO_UDP: Record<NonNullable<Udp['Reason']>, string> = {
     'one NAT chooses another UDP port for each peer, and the other lets in only ports that its machine sent to.',
   'same-nat': 'one NAT is before both machines, and keeps their UDP apart.',
   'too-small': 'UDP packets of 1280 bytes do not pass.',
+  'too-slow': 'UDP probes are answered, but after more than a second.',
   idle: 'no packets needed UDP for long.',
 }
 
