@@ -6,6 +6,7 @@ import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { nameOf } from '../../model/machine.ts'
 import { progressInWords } from '../../model/offer-progress.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Rate } from '../../parts/rate.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -46,7 +47,7 @@ export function DownloadRows({ downloads, openName }: DownloadRowsProps) {
                 search={(search) => ({ ...search, view: 'download' as const, name: download.Name })}
                 className={rowLink}
               >
-                {printable(download.Name)}
+                {shownName(download.Name)}
               </Link>
             </Cell>
             <Cell>

@@ -5,6 +5,7 @@ import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { connectionState, serviceState } from '../../model/offer-words.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -108,7 +109,7 @@ function NameCell({ view, name }: { view: 'service' | 'connection'; name: string
   return (
     <Cell className={css.name}>
       <Link to="/services" search={(search) => ({ ...search, view, name })} className={rowLink}>
-        {printable(name)}
+        {shownName(name)}
       </Link>
     </Cell>
   )
