@@ -358,8 +358,8 @@ test('a machine that comes under the name of another is told apart from it', asy
     node.send('machine.online', { PeerID: NAS.peerId, Hostname: 'nas', Address: '10.1.0.5' })
   })
   await pass(250)
-  await text(`nas (${SELF.peerId.slice(-8)}) came online`)
-  await text('nas came online')
+  expect(await text(`nas (${SELF.peerId.slice(-8)}) came online`)).toBeDefined()
+  expect(await text('nas came online')).toBeDefined()
 })
 
 test('of many egress nodes the overview shows a few', async () => {

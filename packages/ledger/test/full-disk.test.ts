@@ -9,7 +9,6 @@ import {
   rmSync,
   statfsSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'

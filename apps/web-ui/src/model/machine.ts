@@ -88,7 +88,13 @@ function lookOf(name: string): string {
   return name.toLowerCase().replaceAll('0', 'o').replaceAll(/[1i|]/g, 'l').replaceAll('rn', 'm')
 }
 
-const withId = (name: string, id: string) => `${name} (${shortPeerId(id)})`
+/** The number of characters of a name that stand before an id: a column of a table has place for both. */
+const MAX_BEFORE_ID = 20
+
+function withId(name: string, id: string): string {
+  const beginning = name.length > MAX_BEFORE_ID ? `${name.slice(0, MAX_BEFORE_ID)}…` : name
+  return `${beginning} (${shortPeerId(id)})`
+}
 
 /** The names of machines by id, for events and owners; where there is none a short id, or the text that is no id. */
 export function nameOf(machines: readonly Machine[], id: string): string {
@@ -96,7 +102,7 @@ export function nameOf(machines: readonly Machine[], id: string): string {
   return machineOf(machines, id)?.name ?? shownId(id)
 }
 
-/** As `nameOf`; a machine without a name there is called as it calls itself, with its short id. @param own '' for none */
+/** The name as `nameOf` has it; a machine without one is called as it calls itself, with its short id. @param own '' for none */
 export function nameOrOwn(machines: readonly Machine[], id: string, own: string): string {
   const known = machineOf(machines, id)
   if (own === '' || known?.named === true) return nameOf(machines, id)

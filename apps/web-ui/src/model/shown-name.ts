@@ -6,13 +6,23 @@ const MAX_SHOWN_CHARS = 100
 /** Spaces that a page leaves out or that look like others: at the ends, in a row, and all but the common one. */
 const UNSEEN_SPACE = /^ +| +$| (?= )|(?! )\p{Zs}/gu
 
+/** The number of characters of other text that are shown: a browser takes seconds to break tens of thousands into lines. */
+const MAX_TEXT_CHARS = 1_000
+
 /** The name with escapes for what is invisible of it, spaces that a page would leave out too; `…` stands for what is cut off. */
 export function shownName(name: string): string {
-  const isLong = name.length > MAX_SHOWN_CHARS
+  return cut(name, MAX_SHOWN_CHARS, (part) => printable(part).replaceAll(UNSEEN_SPACE, escapeSpaces))
+}
+
+/** Text of some lines with escapes for what is invisible of it; `…` stands for what is cut off. */
+export function shownText(text: string): string {
+  return cut(text, MAX_TEXT_CHARS, (part) => part.replaceAll(/[^\n]+/g, (line) => printable(line)))
+}
+
+function cut(text: string, most: number, show: (part: string) => string): string {
+  if (text.length <= most) return show(text)
   // half a character at the cut would be shown as an escape
-  const shown = isLong ? name.slice(0, MAX_SHOWN_CHARS).replace(/[\ud800-\udbff]$/, '') : name
-  const seen = printable(shown).replaceAll(UNSEEN_SPACE, escapeSpaces)
-  return isLong ? `${seen}…` : seen
+  return `${show(text.slice(0, most).replace(/[\ud800-\udbff]$/, ''))}…`
 }
 
 function escapeSpaces(spaces: string): string {

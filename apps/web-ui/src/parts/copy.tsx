@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { printable } from '@mesh/core'
+import { shownText } from '../model/shown-name.ts'
 import { cx } from './class-names.ts'
 import css from './copy.module.css'
 import { useClock } from './time.tsx'
@@ -56,12 +56,7 @@ export function Copy({
   )
 }
 
-/** The text as it is seen: what is invisible of it as escapes, which the clipboard does not get. Lines stay. */
-function shownText(text: string): string {
-  return text.replaceAll(/[^\n]+/g, (line) => printable(line))
-}
-
-/** As much of the text as there is place for on a line, as it is seen. */
+/** The part of a text that fits on a line, as it is seen: the clipboard gets all of it. */
 function beginning(text: string): string {
   return text.length > MAX_LINE_CHARS ? `${shownText(text.slice(0, MAX_LINE_CHARS))}…` : shownText(text)
 }

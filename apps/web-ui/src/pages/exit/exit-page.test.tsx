@@ -54,7 +54,8 @@ test('two members that call themselves alike are told apart before one of them l
   open(node, '/exit')
   const [short, other] = [NAS, CABIN].map(({ peerId }) => peerId.slice(-8))
   fireEvent.click(await screen.findByRole('button', { name: `Use nas (${short})` }))
-  await screen.findByRole('dialog', { name: `Lead all through nas (${short})?` })
+  const name = `Lead all through nas (${short})?`
+  expect(await screen.findByRole('dialog', { name })).toBeDefined()
   within(screen.getByRole('status', { name: 'In use' })).getByText(`nas (${other})`)
 })
 

@@ -62,7 +62,7 @@ function ExitLine() {
   return (
     <>
       {ExitNode !== null && (
-        <p role="status">
+        <p role="status" className={css.exit}>
           <Link to="/exit" className={page.link}>
             Exit node
           </Link>{' '}

@@ -1,11 +1,10 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { roundTripInWords } from '../../model/time-words.ts'
-import { shownName } from '../../model/shown-name.ts'
+import { shownName, shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
@@ -90,7 +89,7 @@ function ConnectionFacts({ peer }: { peer: NonNullable<Machine['peer']> }) {
     facts.push(['Out', <Flow key="out" rate={peer.RateOut} total={peer.TotalOut} />])
   }
   if (peer.Agent !== null) facts.push(['Software', shownName(peer.Agent)])
-  if (peer.LastError !== null) facts.push(['Last error', printable(peer.LastError)])
+  if (peer.LastError !== null) facts.push(['Last error', shownText(peer.LastError)])
   return (
     <>
       <PanelSection title="Connection from this node">

@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeDownloadView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { nameOf } from '../../model/machine.ts'
 import { progressInWords } from '../../model/offer-progress.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
-import { shownName } from '../../model/shown-name.ts'
+import { shownName, shownText } from '../../model/shown-name.ts'
 import { Rate } from '../../parts/rate.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -53,7 +52,7 @@ export function DownloadRows({ downloads, openName }: DownloadRowsProps) {
             <Cell>
               <StateMark tone={tone} word={word}>
                 {download.State === 'failed' && download.LastError !== null
-                  ? printable(download.LastError)
+                  ? shownText(download.LastError)
                   : detail}
               </StateMark>
             </Cell>

@@ -101,7 +101,7 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
       </Cell>
       <Cell className={css.member}>
         <Glyph id={peer} />
-        {nameOf(machines ?? [], peer)}
+        <span className={css.memberName}>{nameOf(machines ?? [], peer)}</span>
       </Cell>
       <Cell className={css.use}>
         {kind === 'services' ? (
