@@ -348,3 +348,28 @@ test('of 10,000 keys only those are drawn that can be seen', async () => {
   expect(table.getAttribute('aria-rowcount')).toBe('10001')
   expect(within(table).getAllByRole('row').length).toBeLessThan(80)
 })
+
+test('a machine that comes under the name of another is told apart from it', async () => {
+  const node = createFakeNode()
+  open(node, '/')
+  await text('live')
+  await act(async () => {
+    node.send('machine.online', { PeerID: SELF.peerId, Hostname: 'nas', Address: '10.1.0.9' })
+    node.send('machine.online', { PeerID: NAS.peerId, Hostname: 'nas', Address: '10.1.0.5' })
+  })
+  await pass(250)
+  expect(await text(`nas (${SELF.peerId.slice(-8)}) came online`)).toBeDefined()
+  expect(await text('nas came online')).toBeDefined()
+})
+
+test('of many egress nodes the overview shows a few', async () => {
+  const node = createFakeNode()
+  const ids = Array.from({ length: 3_000 }, (_, at) => `peer ${at}`)
+  node.answer('/api/ledger/egress', () => ({
+    status: 200,
+    body: Object.fromEntries(ids.map((id) => [id, 'ok'])),
+  }))
+  open(node, '/')
+  await screen.findByRole('button', { name: 'Show 200 more of 2,988' })
+  expect(screen.getAllByText(/^peer \d+$/)).toHaveLength(12)
+})

@@ -79,7 +79,7 @@ function copyProblem({ isDamaged, isCopied, message, since }: CopyProblem, locat
       code: 'ledger.not_copied',
       severity: 'warning',
       title: `There is no fresh copy of the ledger: ${message}`,
-      hint: 'A copy lies beside the file of the ledger, in case that is damaged. It is tried again every hour.',
+      hint: 'A copy lies beside the file of the ledger, in case that is damaged. It is tried again every two minutes.',
       since,
     }
   }

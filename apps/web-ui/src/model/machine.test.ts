@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { expect, test } from 'vitest'
 import { CABIN, NAS, peer, SELF } from '../../test/support/fake-node.ts'
-import { buildMachines, byAttention, type MachineSources, nameOf } from './machine.ts'
+import { buildMachines, byAttention, type MachineSources, nameOf, nameOrOwn } from './machine.ts'
 import { filterMachines } from './machine-filter.ts'
 import { buildNeedSentence, buildSentence } from './overview.ts'
 
@@ -51,6 +51,46 @@ test('names that differ by what nobody sees are told apart, and none reorders wh
   const names = [nas, cabin].map((id) => nameOf(machines, id))
   expect(names).toEqual(['na\\u200bs', 'nas\\u202e'])
   expect(nameOf(machines, 'x\u2066')).toBe('x\\u2066')
+})
+
+test.each(['na\u0455', 'NAS', `nas (${cabin.slice(-8)})`])(
+  'the name %j, which looks like one of another machine, has its short id behind it',
+  (lookalike) => {
+    const machines = build({ peers: [peer(nas, lookalike), peer(cabin, 'nas')] })
+    expect(nameOf(machines, nas)).toMatch(new RegExp(` \\(${nas.slice(-8)}\\)$`))
+  },
+)
+
+test('spaces that a page leaves out, or that are no common ones, are shown as escapes', () => {
+  const shown = ['nas ', ' nas', 'n  as', 'nas\u00a0'].map((own) =>
+    nameOf(build({ peers: [peer(nas, own)] }), nas),
+  )
+  const id = `(${nas.slice(-8)})`
+  expect(shown).toEqual(['nas\\u0020', '\\u0020nas', `n\\u0020 as ${id}`, 'nas\\u00a0'])
+})
+
+test('letters that typefaces draw alike make names alike, and a name may look like a short id', () => {
+  const machines = build({ peers: [peer(nas, 'web1'), peer(cabin, 'webl')] })
+  expect(nameOf(machines, nas)).toBe(`web1 (${nas.slice(-8)})`)
+  const posing = build({ nodes: [online(cabin)], peers: [peer(nas, cabin.slice(-8))] })
+  expect(nameOf(posing, nas)).toBe(`${cabin.slice(-8)} (${nas.slice(-8)})`)
+})
+
+test('of a long name the beginning is shown, and the id behind it', () => {
+  const [, other] = build({ peers: [peer(nas, 'W'.repeat(60_000))] })
+  expect(other?.name).toBe(`${'W'.repeat(20)}… (${nas.slice(-8)})`)
+})
+
+test('what ends like the id of a machine and is none is not shown as its short id', () => {
+  const machines = build({ peers: [peer(nas, '')] })
+  expect(nameOf(machines, `x${nas}`)).toBe(`x${nas}`)
+})
+
+test('who is not in the list is called as it calls itself, with its short id', () => {
+  const machines = build({ peers: [peer(nas, 'nas')] })
+  expect(nameOrOwn(machines, cabin, 'nas')).toBe(`nas (${cabin.slice(-8)})`)
+  expect(nameOrOwn(machines, nas, 'cabin')).toBe('nas')
+  expect(nameOrOwn(machines, cabin, '')).toBe(cabin.slice(-8))
 })
 
 test('a node without a record says its version as it connects', () => {

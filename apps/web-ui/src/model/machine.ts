@@ -3,7 +3,8 @@
  * joined from `/api/machines`, `/api/nodes` and `/api/peers`.
  */
 import type { MachineView, NodeView, PeerView } from '@mesh/api-contract'
-import { printable, shortPeerId } from '@mesh/core'
+import { shortPeerId, tryParsePeerId } from '@mesh/core'
+import { shownName } from './shown-name.ts'
 
 /** How this node reaches a machine. */
 export type Reach =
@@ -18,8 +19,8 @@ export type Reach =
 export interface Machine {
   readonly id: string
   /**
-   * The name of the machine, what is invisible in it as escapes, with the short id behind it where another has the same name; the short id where
-   * it has none.
+   * The name of the machine as `shownName` has it, with the short id behind it where it could be taken for another's name;
+   * the short id where it has none.
    */
   readonly name: string
   readonly named: boolean
@@ -68,21 +69,58 @@ export function buildMachines({
   return toldApart(built).toSorted((a, b) => Number(b.id === self) - Number(a.id === self) || byName(a, b))
 }
 
-/** Names that several machines have get the short id behind them; names differ by more than their case. */
+/** Names that several machines have, or that could be taken for another's, get the short id behind them. */
 function toldApart(machines: readonly Machine[]): Machine[] {
   const counts = new Map<string, number>()
-  for (const { name } of machines) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1)
+  for (const { name } of machines) counts.set(lookOf(name), (counts.get(lookOf(name)) ?? 0) + 1)
   return machines.map((machine) =>
-    machine.named && (counts.get(machine.name.toLowerCase()) ?? 0) > 1
-      ? { ...machine, name: `${machine.name} (${shortPeerId(machine.id)})` }
+    machine.named && (!PLAIN.test(machine.name) || (counts.get(lookOf(machine.name)) ?? 0) > 1)
+      ? { ...machine, name: withId(machine.name, machine.id) }
       : machine,
   )
 }
 
-/** The names of machines by id, for events and owners; a short id where there is none. */
+/** Letters of other scripts look like Latin ones, and a space may stand before what looks like an id. */
+const PLAIN = /^[!-~]+$/
+
+/** The same text for names that look alike: in any case of letters, and with what many typefaces draw alike. */
+function lookOf(name: string): string {
+  return name.toLowerCase().replaceAll('0', 'o').replaceAll(/[1i|]/g, 'l').replaceAll('rn', 'm')
+}
+
+/** The number of characters of a name that stand before an id: a column of a table has place for both. */
+const MAX_BEFORE_ID = 20
+
+function withId(name: string, id: string): string {
+  const beginning = name.length > MAX_BEFORE_ID ? `${name.slice(0, MAX_BEFORE_ID)}…` : name
+  return `${beginning} (${shortPeerId(id)})`
+}
+
+/** The names of machines by id, for events and owners; where there is none a short id, or the text that is no id. */
 export function nameOf(machines: readonly Machine[], id: string): string {
   if (id === '') return 'nobody'
-  return machines.find((machine) => machine.id === id)?.name ?? printable(shortPeerId(id))
+  return machineOf(machines, id)?.name ?? shownId(id)
+}
+
+/** The name as `nameOf` has it; a machine without one is called as it calls itself, with its short id. @param own '' for none */
+export function nameOrOwn(machines: readonly Machine[], id: string, own: string): string {
+  const known = machineOf(machines, id)
+  if (own === '' || known?.named === true) return nameOf(machines, id)
+  return withId(shownName(own), id)
+}
+
+/** The short id; what is no peer id could be made to end like one, and is shown from its beginning. */
+export function shownId(id: string): string {
+  return tryParsePeerId(id) === undefined ? shownName(id) : shortPeerId(id)
+}
+
+/** Lists of machines never change, so each is looked through once. */
+const indexes = new WeakMap<readonly Machine[], ReadonlyMap<string, Machine>>()
+
+export function machineOf(machines: readonly Machine[], id: string): Machine | undefined {
+  const index = indexes.get(machines) ?? new Map(machines.map((machine) => [machine.id, machine]))
+  indexes.set(machines, index)
+  return index.get(id)
 }
 
 /** Worst first: what is slower than it could be, then what is far, then the rest; offline last. */
@@ -111,7 +149,7 @@ function buildMachine(id: string, known: Known, version: string): Machine {
   const hostname = record?.Hostname || known.peer?.Name || ownName
   return {
     id,
-    name: printable(hostname) || shortPeerId(id),
+    name: shownName(hostname) || shortPeerId(id),
     named: hostname !== '',
     addresses: record?.Addresses ?? [],
     reach: reachOf(id, known),

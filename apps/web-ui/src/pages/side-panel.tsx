@@ -1,6 +1,6 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { printable } from '@mesh/core'
+import { shownName } from '../model/shown-name.ts'
 import { Panel } from '../parts/panel.tsx'
 import page from './page.module.css'
 
@@ -17,8 +17,8 @@ export function SidePanel({ to, label, children }: SidePanelProps) {
   const closed = (search: { readonly q?: string }) => (search.q === undefined ? {} : { q: search.q })
   return (
     <Panel
-      label={printable(label)}
-      heading={printable(label)}
+      label={shownName(label)}
+      heading={shownName(label)}
       close={
         <Link to={to} search={closed} className={page.closer} aria-label="Close the panel">
           <X aria-hidden="true" />

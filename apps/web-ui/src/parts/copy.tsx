@@ -1,10 +1,12 @@
 import { useState } from 'react'
-import { printable } from '@mesh/core'
+import { shownText } from '../model/shown-name.ts'
 import { cx } from './class-names.ts'
 import css from './copy.module.css'
 import { useClock } from './time.tsx'
 
 const SHOWN_MS = 1_500
+/** The number of characters of one line; longer commands are shown on several. */
+const MAX_LINE_CHARS = 200
 
 interface CopyProps {
   /** The text that goes to the clipboard. */
@@ -26,7 +28,7 @@ export function Copy({
   mono = false,
   wrap = false,
   autoFocus = false,
-  children = shownText(text),
+  children = wrap ? shownText(text) : beginning(text),
 }: CopyProps) {
   const [outcome, setOutcome] = useState<'copied' | 'not copied'>()
   const clock = useClock()
@@ -40,7 +42,7 @@ export function Copy({
       autoFocus={autoFocus}
       className={cx(css.copy, mono && css.mono, wrap && css.wrap)}
       title={`Copy ${what}`}
-      aria-label={`Copy ${what} ${shownText(text)}`}
+      aria-label={`Copy ${what} ${beginning(text)}`}
       onClick={(event) => {
         event.stopPropagation()
         void copy()
@@ -54,9 +56,9 @@ export function Copy({
   )
 }
 
-/** The text as it is seen: what is invisible of it as escapes, which the clipboard does not get. Lines stay. */
-function shownText(text: string): string {
-  return text.replaceAll(/[^\n]+/g, (line) => printable(line))
+/** The part of a text that fits on a line, as it is seen: the clipboard gets all of it. */
+function beginning(text: string): string {
+  return text.length > MAX_LINE_CHARS ? `${shownText(text.slice(0, MAX_LINE_CHARS))}…` : shownText(text)
 }
 
 /** False where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */

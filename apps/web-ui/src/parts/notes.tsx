@@ -3,6 +3,7 @@ import { MeshError, printable } from '@mesh/core'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
 import css from './notes.module.css'
+import { shownText } from '../model/shown-name.ts'
 import { StateShape } from './state-mark.tsx'
 
 /** Where there is nothing yet: says what would stand here and how it gets there. */
@@ -29,7 +30,7 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
       <StateShape tone="refused" />
       <div>
         <h2>{printable(title)}</h2>
-        <p>{printable(error instanceof Error ? error.message : String(error))}</p>
+        <p>{shownText(error instanceof Error ? error.message : String(error))}</p>
         {error instanceof MeshError && (
           <>
             {error.issues.map(({ field, value, expected }) => (

@@ -30,8 +30,7 @@ export function Rows<Row>({
   isSelected,
   renderCells,
 }: RowsProps<Row>) {
-  const [drawn, setDrawn] = useState(ROWS_AT_A_TIME)
-  const rest = rows.length - drawn
+  const { drawn, more } = useFewRows(rows)
   return (
     <>
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
@@ -42,7 +41,7 @@ export function Rows<Row>({
             </span>
           ))}
         </div>
-        {rows.slice(0, drawn).map((row) => (
+        {drawn.map((row) => (
           <div
             role="row"
             key={rowKey(row)}
@@ -53,13 +52,21 @@ export function Rows<Row>({
           </div>
         ))}
       </div>
-      {rest > 0 && (
-        <p className={css.more}>
-          <Button onClick={() => setDrawn(drawn + ROWS_AT_A_TIME)}>
-            Show {countInWords(Math.min(rest, ROWS_AT_A_TIME))} more of {countInWords(rest)}
-          </Button>
-        </p>
-      )}
+      {more}
     </>
   )
+}
+
+/** Gives the rows that are drawn of a list, and what asks for more of them, where there are more. */
+export function useFewRows<Row>(rows: readonly Row[], atATime = ROWS_AT_A_TIME) {
+  const [count, setCount] = useState(atATime)
+  const rest = rows.length - count
+  const more = rest > 0 && (
+    <p className={css.more}>
+      <Button onClick={() => setCount(count + ROWS_AT_A_TIME)}>
+        Show {countInWords(Math.min(rest, ROWS_AT_A_TIME))} more of {countInWords(rest)}
+      </Button>
+    </p>
+  )
+  return { drawn: rows.slice(0, count), more }
 }

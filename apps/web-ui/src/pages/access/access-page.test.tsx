@@ -142,6 +142,29 @@ test('the peer gate shows its trust zone, and switching it on says who loses wha
   await eventually(() => expect(node.requests).toContain('PUT /api/peergate/enable'))
 })
 
+test('who waits under the name of a member is told apart from it', async () => {
+  const node = withAdmission({ Members: [member(SELF.peerId, 'waiting', 'nas')] })
+  open(node, '/access')
+  const name = `Let nas (${SELF.peerId.slice(-8)}) in`
+  expect(await screen.findByRole('button', { name })).toBeDefined()
+})
+
+test('what stands in the trust zone and is no id is shown as it is written, and few of many are drawn', async () => {
+  const node = withAdmission({ Peerguard: true, Administrators: [], HoldsKey: false })
+  const keys = ['\u202epeer', `x${NAS.peerId}`, ...Array.from({ length: 3_000 }, (_, at) => `z${at}`)]
+  node.answer('/api/ledger/trustzone', () => ({
+    status: 200,
+    body: Object.fromEntries(keys.map((key) => [key, ''])),
+  }))
+  open(node, '/access')
+  const zone = within(await screen.findByRole('list', { name: 'Trust zone' }))
+  expect(zone.getAllByText('\\u202epeer')).toHaveLength(2)
+  expect(zone.getAllByText(`x${NAS.peerId}`)).toHaveLength(2)
+  expect(zone.getAllByRole('listitem')).toHaveLength(200)
+  fireEvent.click(screen.getByRole('button', { name: /^Show 200 more of 2,802$/ }))
+  expect(zone.getAllByRole('listitem')).toHaveLength(400)
+})
+
 test('what cannot be read is said, with a way to try again', async () => {
   const node = createFakeNode()
   let reply = refusal(500, 'http.internal', 'Something went wrong', 'See the log.')

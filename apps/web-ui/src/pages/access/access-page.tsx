@@ -2,11 +2,10 @@ import { useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useAdmission } from '../../data/admission.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { accessInWords, sortInvites, sortMembers } from '../../model/access-words.ts'
-import { nameOf } from '../../model/machine.ts'
+import { nameOrOwn } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { EmptyNote, ErrorNote } from '../../parts/notes.tsx'
@@ -57,7 +56,7 @@ function Lists({ admission }: { admission: AdmissionView }) {
   const { q = '' } = useSearch({ from: '/access' })
   const { machines } = useMachines()
   const called = new Map(admission.Members.map(({ PeerID, Name }) => [PeerID, Name]))
-  const name = (id: string) => printable(called.get(id) ?? '') || nameOf(machines ?? [], id)
+  const name = (id: string) => nameOrOwn(machines ?? [], id, called.get(id) ?? '')
   const fits = (...texts: readonly string[]) =>
     texts.some((each) => each.toLowerCase().includes(q.trim().toLowerCase()))
   const { Administrators, HoldsKey, Revoked, Peerguard } = admission

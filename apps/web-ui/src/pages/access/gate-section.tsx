@@ -1,12 +1,13 @@
-import { shortPeerId } from '@mesh/core'
 import { useState } from 'react'
 import { useSwitchGate } from '../../data/access.ts'
 import { useRead } from '../../data/reads.ts'
+import { shownId } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
+import { useFewRows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import page from '../page.module.css'
 import css from './access.module.css'
@@ -29,6 +30,7 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
   const trusted = all.filter(
     (id) => name(id).toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted),
   )
+  const { drawn, more } = useFewRows(trusted)
   return (
     <section className={`${page.section} ${css.section}`} aria-label="Peer gate">
       <h2>Peer gate</h2>
@@ -63,18 +65,19 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
       )}
       {all.length > 0 && (
         <ul className={css.zone} aria-label="Trust zone">
-          {trusted.map((id) => (
+          {drawn.map((id) => (
             <li key={id}>
               <Glyph id={id} />
               <span className={css.zoneName}>{name(id)}</span>
               <Copy text={id} what={`id of ${name(id)}`} mono>
-                {shortPeerId(id)}
+                {shownId(id)}
               </Copy>
             </li>
           ))}
           {trusted.length === 0 && <li className={css.hint}>Nobody here fits the filter.</li>}
         </ul>
       )}
+      {more}
       {asking && (
         <Confirm
           title="Switch the peer gate on?"

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useCancelInvite } from '../../data/access.ts'
 import { type Invite, inviteState } from '../../model/access-words.ts'
 import { exactTime, spanInWords } from '../../model/time-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -10,7 +11,7 @@ import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { useNow } from '../../parts/time.tsx'
 import { Cell, type Column } from '../../parts/virtual-rows.tsx'
-import { printable, shortPeerId } from '@mesh/core'
+import { shortPeerId } from '@mesh/core'
 import css from './access.module.css'
 
 interface InviteRowsProps {
@@ -77,7 +78,7 @@ function InviteCells({ invite, name, canChange, setCancelling }: InviteCellsProp
             {shortPeerId(id)}
           </Copy>
         ) : (
-          <span title={id}>{printable(Label)}</span>
+          <span title={id}>{shownName(Label)}</span>
         )}
       </Cell>
       <Cell title={`until ${exactTime(endsAt)}`}>

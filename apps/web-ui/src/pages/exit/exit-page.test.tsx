@@ -1,6 +1,6 @@
 import { fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { createFakeNode, NAS, refusal } from '../../../test/support/fake-node.ts'
+import { CABIN, createFakeNode, NAS, peer, refusal } from '../../../test/support/fake-node.ts'
 import { createPageSuite, text } from '../../../test/support/page-suite.tsx'
 import { vpnStatus } from '../../../test/support/vpn-status.ts'
 
@@ -43,6 +43,20 @@ test('an exit node is chosen among those who offer one, and left again', async (
   const leaving = await screen.findByRole('dialog', { name: "Use this machine's own way?" })
   fireEvent.click(within(leaving).getByRole('button', { name: 'Use the own way' }))
   expect(await text("What leaves for the Internet goes this machine's own way.")).toBeDefined()
+})
+
+test('two members that call themselves alike are told apart before one of them leads all', async () => {
+  const node = createFakeNode()
+  const { Peers } = vpnStatus(NO_EXIT)
+  const alike = Peers.map((each) => ({ ...each, Hostname: 'nas', OffersExit: ['ipv4', 'ipv6'] }))
+  node.answer('/api/peers', ok([peer(NAS.peerId, 'nas'), peer(CABIN.peerId, 'nas')]))
+  node.answer('/api/vpn', ok(vpnStatus({ ...UP, PeerID: CABIN.peerId }, { Peers: alike })))
+  open(node, '/exit')
+  const [short, other] = [NAS, CABIN].map(({ peerId }) => peerId.slice(-8))
+  fireEvent.click(await screen.findByRole('button', { name: `Use nas (${short})` }))
+  const name = `Lead all through nas (${short})?`
+  expect(await screen.findByRole('dialog', { name })).toBeDefined()
+  within(screen.getByRole('status', { name: 'In use' })).getByText(`nas (${other})`)
 })
 
 test.each([

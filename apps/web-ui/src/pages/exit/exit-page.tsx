@@ -2,11 +2,11 @@ import { ApiError } from '@mesh/api-client'
 import type { VpnView } from '@mesh/api-contract'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import { printable } from '@mesh/core'
 import { useChooseExit, useExit } from '../../data/exit.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
-import { nameOf } from '../../model/machine.ts'
+import { machineOf, nameOrOwn } from '../../model/machine.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { shellQuote } from '../../model/shell.ts'
 import { cx } from '../../parts/class-names.ts'
 import { Button } from '../../parts/button.tsx'
@@ -54,7 +54,7 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
   const { machines = [] } = useMachines()
   const { ExitNode, OffersExit, Peers } = vpn
   const name = ({ Hostname, PeerID }: Pick<Offer, 'Hostname' | 'PeerID'>) =>
-    Hostname === '' ? nameOf(machines, PeerID) : printable(Hostname)
+    nameOrOwn(machines, PeerID, Hostname)
   const offers = Peers.filter((peer) => peer.OffersExit !== null).toSorted((one, other) =>
     name(one).localeCompare(name(other), 'en', { numeric: true }),
   )
@@ -117,6 +117,7 @@ interface ExitNowProps {
 
 /** The way that packets take now. */
 function ExitNow({ exit, offers, busy, onEnd }: ExitNowProps) {
+  const { machines = [] } = useMachines()
   if (exit === null) {
     return (
       <section className={css.now} aria-label="In use" role="status">
@@ -137,10 +138,10 @@ function ExitNow({ exit, offers, busy, onEnd }: ExitNowProps) {
       <p className={css.who}>
         {PeerID !== null && <Glyph id={PeerID} />}
         {PeerID === null ? (
-          printable(Hostname || Wanted)
+          shownName(Hostname || Wanted)
         ) : (
           <Link to="/machines/$id" params={{ id: PeerID }} className={page.link}>
-            {printable(Hostname || Wanted)}
+            {nameOrOwn(machines, PeerID, Hostname || Wanted)}
           </Link>
         )}
         <StateMark tone={tone} word={word} />
@@ -163,7 +164,7 @@ interface OfferRowProps {
 
 function OfferRow({ offer, name, isChosen, isBusy, onUse }: OfferRowProps) {
   const { machines = [] } = useMachines()
-  const machine = machines.find(({ id }) => id === offer.PeerID)
+  const machine = machineOf(machines, offer.PeerID)
   return (
     <li className={css.row}>
       <span className={css.name}>

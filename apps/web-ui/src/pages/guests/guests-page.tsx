@@ -2,11 +2,11 @@ import { ApiError } from '@mesh/api-client'
 import type { GuestConfigurationView, GuestView } from '@mesh/api-contract'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
-import { printable } from '@mesh/core'
 import { useExit } from '../../data/exit.ts'
 import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
 import { exitInWords } from '../../model/exit-words.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -62,11 +62,11 @@ function ExitLine() {
   return (
     <>
       {ExitNode !== null && (
-        <p role="status">
+        <p role="status" className={css.exit}>
           <Link to="/exit" className={page.link}>
             Exit node
           </Link>{' '}
-          {printable(ExitNode.Hostname || ExitNode.Wanted)}: {exitInWords(ExitNode)}
+          {shownName(ExitNode.Hostname || ExitNode.Wanted)}: {exitInWords(ExitNode)}
         </p>
       )}
       {OffersExit !== null && <p>This node is an exit node for members.</p>}

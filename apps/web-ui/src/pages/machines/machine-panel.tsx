@@ -1,10 +1,10 @@
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { roundTripInWords } from '../../model/time-words.ts'
+import { shownName, shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
@@ -60,8 +60,8 @@ function MachineFacts({ machine }: { machine: Machine }) {
   for (const address of addresses) {
     identity.unshift(['Address', <Copy key={address} text={address} what="address" mono />])
   }
-  if (os !== '') identity.push(['System', printable([os, arch].filter(Boolean).join(', '))])
-  if (version !== '') identity.push(['Version', printable(version)])
+  if (os !== '') identity.push(['System', shownName([os, arch].filter(Boolean).join(', '))])
+  if (version !== '') identity.push(['Version', shownName(version)])
   return (
     <>
       <div>
@@ -88,8 +88,8 @@ function ConnectionFacts({ peer }: { peer: NonNullable<Machine['peer']> }) {
     facts.push(['In', <Flow key="in" rate={peer.RateIn} total={peer.TotalIn} />])
     facts.push(['Out', <Flow key="out" rate={peer.RateOut} total={peer.TotalOut} />])
   }
-  if (peer.Agent !== null) facts.push(['Software', printable(peer.Agent)])
-  if (peer.LastError !== null) facts.push(['Last error', printable(peer.LastError)])
+  if (peer.Agent !== null) facts.push(['Software', shownName(peer.Agent)])
+  if (peer.LastError !== null) facts.push(['Last error', shownText(peer.LastError)])
   return (
     <>
       <PanelSection title="Connection from this node">

@@ -1,10 +1,10 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { Plus, Search } from 'lucide-react'
-import { printable } from '@mesh/core'
 import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { Copy } from '../../parts/copy.tsx'
@@ -83,13 +83,13 @@ function NameCells({ name: { Regex, Records } }: { name: DnsView }) {
           search={({ q }) => ({ pattern: Regex, ...(q !== undefined && { q }) })}
           className={rowLink}
         >
-          {printable(Regex)}
+          {shownName(Regex)}
         </Link>
       </Cell>
       <Cell className={css.soft}>
         {Object.entries(Records).map(([type, value]) => (
           <span key={type} className={css.record}>
-            <b>{printable(type)}</b> {printable(value)}
+            <b>{shownName(type)}</b> {shownName(value)}
           </span>
         ))}
         {write !== undefined && <WriteMark write={write} brief />}

@@ -1,6 +1,5 @@
 import type { NameResolutionView } from '@mesh/api-contract'
 import { Link } from '@tanstack/react-router'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { ownerInWords, resolutionInWords } from '../../model/resolution-words.ts'
@@ -9,6 +8,7 @@ import { Copy } from '../../parts/copy.tsx'
 import { PanelSection } from '../../parts/panel.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { spanInWords } from '../../model/time-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import page from '../page.module.css'
 import css from './names.module.css'
 
@@ -35,7 +35,7 @@ export function ResolutionFacts({ resolution }: { resolution: NameResolutionView
                   <b>{Type}</b> <Copy text={Value} what="value" mono wrap />
                 </span>
                 <span className={page.sub}>
-                  {printable(Name)}, kept {spanInWords(TTL * 1_000)}
+                  {shownName(Name)}, kept {spanInWords(TTL * 1_000)}
                 </span>
               </li>
             ))}
@@ -82,10 +82,10 @@ function Claim({ name, isPattern, children }: ClaimProps) {
           search={({ q }) => ({ pattern: name, ...(q !== undefined && { q }) })}
           className={css.claim}
         >
-          {printable(name)}
+          {shownName(name)}
         </Link>
       ) : (
-        <span className={css.claim}>{printable(name)}</span>
+        <span className={css.claim}>{shownName(name)}</span>
       )}
       <p className={page.sub}>{children}</p>
     </>

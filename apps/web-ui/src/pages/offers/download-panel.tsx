@@ -6,6 +6,7 @@ import { receiveCommand } from '../../model/commands.ts'
 import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { nameOf } from '../../model/machine.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
+import { shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
@@ -81,6 +82,6 @@ function factsOf(download: NodeDownloadView, name: (id: string) => string): read
   if (Files !== null) facts.push(['Files', countInWords(Files)])
   if (State !== 'receiving' && Bytes > 0) facts.push(['Size', bytesInWords(Bytes)])
   if (LastError !== null) facts.push(errorFact(LastError))
-  if (Hint !== null) facts.push(['What to do', printable(Hint)])
+  if (Hint !== null) facts.push(['What to do', shownText(Hint)])
   return facts
 }

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeDownloadView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { nameOf } from '../../model/machine.ts'
 import { progressInWords } from '../../model/offer-progress.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
+import { shownName, shownText } from '../../model/shown-name.ts'
 import { Rate } from '../../parts/rate.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -46,13 +46,13 @@ export function DownloadRows({ downloads, openName }: DownloadRowsProps) {
                 search={(search) => ({ ...search, view: 'download' as const, name: download.Name })}
                 className={rowLink}
               >
-                {printable(download.Name)}
+                {shownName(download.Name)}
               </Link>
             </Cell>
             <Cell>
               <StateMark tone={tone} word={word}>
                 {download.State === 'failed' && download.LastError !== null
-                  ? printable(download.LastError)
+                  ? shownText(download.LastError)
                   : detail}
               </StateMark>
             </Cell>

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeFileView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { fileState } from '../../model/offer-words.ts'
 import { progressInWords } from '../../model/offer-progress.ts'
 import { countInWords } from '../../model/rate-words.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Cell, type Column, rowLink } from '../../parts/virtual-rows.tsx'
@@ -45,7 +45,7 @@ export function FileRows({ files, openName }: FileRowsProps) {
                 search={(search) => ({ ...search, view: 'file' as const, name: file.Name })}
                 className={rowLink}
               >
-                {printable(file.Name)}
+                {shownName(file.Name)}
               </Link>
             </Cell>
             <Cell>

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
 import { nameOf } from '../../model/machine.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ErrorNote } from '../../parts/notes.tsx'
@@ -33,7 +33,7 @@ export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffers
   const summary = useRead('getSummary', {})
   const read = kind === 'services' ? services : files
   const self = summary.data?.NodeID
-  const offers = read.data?.filter(({ PeerID }) => withOwn || PeerID !== self)
+  const offers = toldOnce(read.data)?.filter(({ PeerID }) => withOwn || PeerID !== self)
   const shown = filterByName(offers ?? [], filter)
   return (
     <section className={`${page.section} ${css.section}`} aria-label="Offered by members">
@@ -63,7 +63,7 @@ export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffers
           columns={COLUMNS}
           rowClass={css.memberRow}
           rows={shown}
-          rowKey={({ Name, PeerID }) => JSON.stringify([Name, PeerID])}
+          rowKey={idOf}
           isSelected={({ Name }) => Name === openName}
           renderCells={(offer) => <MemberCells kind={kind} offer={offer} />}
         />
@@ -71,6 +71,13 @@ export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffers
     </section>
   )
 }
+
+/** A member may announce one name under many keys; of rows with one key some would stay when they go. */
+function toldOnce<Offer extends ServiceView | FileView>(offers: readonly Offer[] | undefined) {
+  return offers && [...new Map(offers.map((offer) => [idOf(offer), offer])).values()]
+}
+
+const idOf = ({ Name, PeerID }: ServiceView | FileView) => JSON.stringify([Name, PeerID])
 
 function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: ServiceView | FileView }) {
   const { machines } = useMachines()
@@ -84,17 +91,17 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
             search={(search) => ({ ...search, view: 'connect' as const, name })}
             className={rowLink}
           >
-            {printable(name)}
+            {shownName(name)}
           </Link>
         ) : (
           <Link to="/ledger" search={{ bucket: 'files', key: name }} className={rowLink}>
-            {printable(name)}
+            {shownName(name)}
           </Link>
         )}
       </Cell>
       <Cell className={css.member}>
         <Glyph id={peer} />
-        {nameOf(machines ?? [], peer)}
+        <span className={css.memberName}>{nameOf(machines ?? [], peer)}</span>
       </Cell>
       <Cell className={css.use}>
         {kind === 'services' ? (

@@ -349,3 +349,20 @@ test('a download that failed says why, what to do and what goes on with it, and 
   fireEvent.click(within(panel).getByRole('button', { name: 'Take from the list' }))
   await eventually(() => expect(node.requests).toContain('DELETE /api/node/downloads/photos'))
 })
+
+test('a service that a member announces under many keys stands once, and goes when the filter does not fit', async () => {
+  const node = createFakeNode()
+  const many = Array.from({ length: 5 }, () => ({ Name: 'web', PeerID: NAS.peerId }))
+  node.answer('/api/services', ok([...many, { Name: `long ${'W'.repeat(60_000)}`, PeerID: NAS.peerId }]))
+  open(node, '/services')
+  const rows = async () =>
+    within(await region('Offered by members'))
+      .getAllByRole('row')
+      .slice(1)
+  await screen.findByRole('link', { name: 'web' })
+  expect(await rows()).toHaveLength(2)
+  expect(document.body.textContent?.length).toBeLessThan(10_000)
+  fireEvent.change(screen.getByRole('searchbox'), { target: { value: 'long' } })
+  await eventually(async () => expect(await rows()).toHaveLength(1))
+  expect(screen.queryByRole('link', { name: 'web' })).toBeNull()
+})

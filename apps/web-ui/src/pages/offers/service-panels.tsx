@@ -1,5 +1,4 @@
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { useTakesFreePort } from '../../data/offers.ts'
 import { type OffersRead } from '../../data/offers-read.ts'
@@ -13,6 +12,7 @@ import {
   takesFreePort,
 } from '../../model/offer-words.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
+import { shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
@@ -182,7 +182,7 @@ export function errorFact(text: string): Fact {
   return [
     'Last error',
     <span key="error" className={css.failure}>
-      {printable(text)}
+      {shownText(text)}
     </span>,
   ]
 }

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { useMachines } from '../../data/machines.tsx'
 import { nameOf } from '../../model/machine.ts'
 import { connectionState, serviceState } from '../../model/offer-words.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
+import { shownName, shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -52,7 +52,7 @@ export function ServiceRows({ services, openName }: ServiceRowsProps) {
             <NameCell view="service" name={service.Name} />
             <Cell>
               <StateMark tone={tone} word={word}>
-                {detail ?? (failure === null ? undefined : printable(failure))}
+                {detail ?? (failure === null ? undefined : shownText(failure))}
               </StateMark>
             </Cell>
             <Cell className={css.place} title={service.Target}>
@@ -108,7 +108,7 @@ function NameCell({ view, name }: { view: 'service' | 'connection'; name: string
   return (
     <Cell className={css.name}>
       <Link to="/services" search={(search) => ({ ...search, view, name })} className={rowLink}>
-        {printable(name)}
+        {shownName(name)}
       </Link>
     </Cell>
   )

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { printable } from '@mesh/core'
 import { useFeed } from '../../live/live-context.tsx'
 import type { FeedEntry } from '../../live/feed.ts'
-import { type Machine, nameOf } from '../../model/machine.ts'
+import { type Machine, nameOrOwn } from '../../model/machine.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { rejectionInWords } from '../../model/rejection-words.ts'
 import { Tag } from '../../parts/tag.tsx'
 import { Age } from '../../parts/time.tsx'
@@ -25,7 +25,7 @@ export function Feed({ machines }: { machines: readonly Machine[] }) {
         <li key={entry.id}>
           <Age at={entry.at} />
           <p>
-            <FeedText entry={entry} name={(id) => nameOf(machines, id)} />
+            <FeedText entry={entry} name={(id, own = '') => nameOrOwn(machines, id, own)} />
           </p>
         </li>
       ))}
@@ -33,7 +33,7 @@ export function Feed({ machines }: { machines: readonly Machine[] }) {
   )
 }
 
-function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string) => string }) {
+function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string, own?: string) => string }) {
   switch (entry.kind) {
     case 'changed':
       return (
@@ -57,7 +57,7 @@ function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string) => str
       return (
         <>
           <KeyLink bucket={Bucket} keyName={Key} /> {Resolved ? 'was' : 'is'} claimed by{' '}
-          {Owners.map(name).join(' and ')}{' '}
+          {Owners.map((owner) => name(owner)).join(' and ')}{' '}
           <Tag tone={Resolved ? 'plain' : 'relay'}>{Resolved ? 'settled' : 'conflict'}</Tag>
         </>
       )
@@ -73,14 +73,14 @@ function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string) => str
         </>
       )
     case 'machine':
-      return `${printable(entry.hostname) || name(entry.peer)} ${entry.online ? 'came online' : 'went offline'}`
+      return `${name(entry.peer, entry.hostname)} ${entry.online ? 'came online' : 'went offline'}`
   }
 }
 
 function KeyLink({ bucket, keyName }: { bucket: string; keyName: string }) {
   return (
     <Link to="/ledger" search={{ bucket, key: keyName }} className={css.key}>
-      {printable(`${bucket}/${keyName}`)}
+      {shownName(bucket)}/{shownName(keyName)}
     </Link>
   )
 }

@@ -1,7 +1,7 @@
 import type { HealthView } from '@mesh/api-contract'
-import { printable } from '@mesh/core'
 import { StateShape } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
+import { shownText } from '../../model/shown-name.ts'
 import css from './overview.module.css'
 
 /** Shows what needs a person: what happened, since when, and what to do. */
@@ -15,9 +15,9 @@ export function Needs({ health }: { health: HealthView }) {
           <div>
             <p className={css.needTitle}>
               <span className={css.hidden}>{Severity}: </span>
-              {printable(Title)}
+              {shownText(Title)}
             </p>
-            <p>{printable(Hint)}</p>
+            <p>{shownText(Hint)}</p>
           </div>
           {Since !== null && <Age at={Date.parse(Since)} className={css.since} />}
         </li>

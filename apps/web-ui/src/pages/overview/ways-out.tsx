@@ -1,19 +1,24 @@
 import { Link } from '@tanstack/react-router'
 import { useBucket } from '../../data/bucket.ts'
 import { useMachines } from '../../data/machines.tsx'
-import { nameOf } from '../../model/machine.ts'
+import { machineOf, nameOf } from '../../model/machine.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
+import { useFewRows } from '../../parts/rows.tsx'
 import page from '../page.module.css'
 import css from './overview.module.css'
+
+/** The overview shows a few of them; the others are a click away. */
+const PEERS_SHOWN = 12
 
 /** Members through which requests leave for the Internet, and the command that uses them. */
 export function WaysOut() {
   const { machines } = useMachines()
   const { read } = useBucket('egress')
+  const peers = Object.keys(read.data?.values ?? {})
+  const { drawn, more } = useFewRows(peers, PEERS_SHOWN)
   if (read.data === undefined) return null
-  const peers = Object.keys(read.data.values)
   return (
     <section className={page.section}>
       <h2>
@@ -26,8 +31,8 @@ export function WaysOut() {
       ) : (
         <>
           <ul className={css.egress}>
-            {peers.map((peer) => {
-              const machine = machines?.find(({ id }) => id === peer)
+            {drawn.map((peer) => {
+              const machine = machineOf(machines ?? [], peer)
               return (
                 <li key={peer}>
                   <Glyph id={peer} />
@@ -39,6 +44,7 @@ export function WaysOut() {
               )
             })}
           </ul>
+          {more}
           <Copy text="mesh proxy" what="command" mono wrap />
         </>
       )}
