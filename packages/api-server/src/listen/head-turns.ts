@@ -13,7 +13,6 @@ import { Arrivals } from './arrivals.ts'
 import { isStopped, readOn, stopReading } from './socket-reading.ts'
 
 export class HeadTurns {
-  readonly #clock: Clock
   readonly #beforeTurn: () => void
   readonly #turns: LoopTurns
   readonly #arrivals: Arrivals
@@ -29,7 +28,6 @@ export class HeadTurns {
 
   /** @param beforeTurn called before any that wait are read on */
   constructor(clock: Clock, beforeTurn: () => void) {
-    this.#clock = clock
     this.#beforeTurn = beforeTurn
     this.#turns = new LoopTurns(HEADS_TURN_MS, clock)
     this.#arrivals = new Arrivals(clock)
@@ -68,7 +66,7 @@ export class HeadTurns {
 
   #hold(socket: Socket): void {
     stopReading(socket)
-    if (this.#known.size + this.#new.size === 0) this.#clock.after(0, this.#readNext)
+    if (this.#known.size + this.#new.size === 0) setImmediate(this.#readNext)
     const waiting = this.#last.has(socket) ? this.#known : this.#new
     waiting.add(socket)
   }
@@ -76,7 +74,7 @@ export class HeadTurns {
   readonly #readNext = (): void => {
     this.#beforeTurn()
     if (this.#arrivals.goFirst()) {
-      this.#clock.after(0, this.#readNext)
+      setImmediate(this.#readNext)
       return
     }
     this.#atOnce = this.#isTooMuch
@@ -90,7 +88,7 @@ export class HeadTurns {
       this.#reading.add(socket)
       readOn(socket)
     }
-    if (this.#known.size + this.#new.size > 0) this.#clock.after(0, this.#readNext)
+    if (this.#known.size + this.#new.size > 0) setImmediate(this.#readNext)
   }
 
   #leave(socket: Socket): void {
