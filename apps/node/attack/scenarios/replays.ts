@@ -19,7 +19,6 @@ const [NEWCOMERS, ENTRIES, OWN_ENTRIES] = [2, 20, 1_000]
 const FLOODERS = 4
 /** How long old entries may stand at a newcomer, in ms: until it is asked, or asks, for the sake of news. */
 const MAX_STANDING_MS = 10_000
-/** How long the ledgers may take to be equal after the attack, in ms. */
 const READY_MS = 30_000
 
 /** When old entries were written; an hour later they were ended, and an hour after that their tombstones collected. */

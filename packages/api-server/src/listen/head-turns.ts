@@ -102,5 +102,6 @@ export class HeadTurns {
 function ends(sockets: ReadonlySet<Socket>, count: number): Socket[] {
   const all = [...sockets]
   if (all.length <= count) return all
-  return [...all.slice(0, count / 2), ...all.slice(-count / 2)]
+  const oldest = Math.ceil(count / 2)
+  return [...all.slice(0, oldest), ...all.slice(all.length - count + oldest)]
 }

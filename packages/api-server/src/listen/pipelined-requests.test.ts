@@ -1,8 +1,9 @@
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { ALL_PIPELINED_AT_ONCE, MAX_PIPELINED_TIMES, PIPELINED_AT_ONCE } from '../limits.ts'
+import { openRaw } from '../../test/raw-http.ts'
 import { createHttpServer } from './http-server.ts'
 
 /** A server that answers with the path, and how many requests it saw in one turn of the event loop. */
@@ -28,21 +29,9 @@ async function listen() {
   return { came, counts, port: (server.address() as AddressInfo).port }
 }
 
-/** What came back on a connection that was sent so much at once. */
-function send(port: number, text: string) {
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  const got = { text: '', isOver: false }
-  socket.setEncoding('latin1').on('data', (part: string) => (got.text += part))
-  socket.once('close', () => (got.isOver = true))
-  socket.on('error', () => {})
-  socket.write(text)
-  return { got, socket }
-}
-
 async function exchange(text: string) {
   const { port, ...seen } = await listen()
-  return { ...seen, ...send(port, text) }
+  return { ...seen, ...openRaw(port, text) }
 }
 
 const MOST = MAX_PIPELINED_TIMES * PIPELINED_AT_ONCE
@@ -88,7 +77,7 @@ test('an upgrade behind many requests ends the connection', async () => {
 
 test('many connections with many requests at once share the turns, and all are answered', async () => {
   const { port, counts } = await listen()
-  const connections = Array.from({ length: 60 }, () => send(port, requests(1)))
+  const connections = Array.from({ length: 60 }, () => openRaw(port, requests(1)))
   await eventually(() => {
     for (const { got } of connections) expect(answersIn(got.text)).toHaveLength(1)
   })
