@@ -3,6 +3,7 @@
  * address, and wants a little.
  */
 import { createServer, type Server } from 'node:net'
+import type { Stream } from '@libp2p/interface'
 import { encodeBlock } from '@mesh/ledger'
 import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
 import { connectMember } from '../membership.ts'
@@ -62,13 +63,9 @@ async function useService(attack: Attack, from: string): Promise<boolean> {
   const { connection, entries, prove } = await connectUser(attack, from)
   await prove()
   const stream = await openStream(connection, SERVICE, attack.signal)
-  const isServed = await new Promise<boolean>((resolve) => {
-    onFrames(stream, ([, code]) => resolve(code === 0))
-    stream.addEventListener('close', () => resolve(false))
-    void sendAll(stream, serviceRequest('held', STREAM, encodeBlock(entries)), attack.signal)
-  })
+  const answer = await askOnce(attack, stream, serviceRequest('held', STREAM, encodeBlock(entries)))
   void connection.close()
-  return isServed
+  return answer?.[1] === 0
 }
 
 async function holdService(attack: Attack, at: number): Promise<void> {
@@ -109,13 +106,9 @@ async function openWithoutPause(attack: Attack, protocol: string, addresses: num
 async function beginSession(attack: Attack, from: string): Promise<boolean> {
   const { connection } = await connectMember(attack, from)
   const stream = await openStream(connection, REPLICATION, attack.signal)
-  const isAnswered = await new Promise<boolean>((resolve) => {
-    onFrames(stream, () => resolve(true))
-    stream.addEventListener('close', () => resolve(false))
-    void sendAll(stream, framed(greeting(20_000)), attack.signal)
-  })
+  const answer = await askOnce(attack, stream, framed(greeting(20_000)))
   void connection.close()
-  return isAnswered
+  return answer !== undefined
 }
 
 const BASE = { appliesToLegacy: false, isApart: true, reached: whoWasLeft } as const
@@ -216,10 +209,17 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
 /** Compares what both hold of who is in; gives whether the node said anything. */
 async function exchange(attack: Attack, { connection }: Awaited<ReturnType<typeof connectMember>>) {
   const stream = await openStream(connection, '/mesh/trust/1', attack.signal)
-  return await new Promise<boolean>((resolve) => {
-    onFrames(stream, () => resolve(true))
-    stream.addEventListener('close', () => resolve(false))
-    const digest = Buffer.concat([Buffer.of((3 << 3) | 2, 32), Buffer.alloc(32, 1)])
-    void sendAll(stream, framed(digest), attack.signal)
+  const digest = Buffer.concat([Buffer.of((3 << 3) | 2, 32), Buffer.alloc(32, 1)])
+  return (await askOnce(attack, stream, framed(digest))) !== undefined
+}
+
+/** Sends one message, and gives the first one that comes; undefined when the stream ends without any. */
+async function askOnce(attack: Attack, stream: Stream, message: Uint8Array) {
+  return await new Promise<Uint8Array | undefined>((resolve) => {
+    onFrames(stream, resolve)
+    stream.addEventListener('close', () => resolve(undefined))
+    // a stream that was refused may have ended before it is here
+    if (stream.status !== 'open') resolve(undefined)
+    else void sendAll(stream, message, attack.signal)
   })
 }

@@ -1,11 +1,5 @@
 /** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
-import type {
-  AbortOptions,
-  Connection,
-  PeerDiscoveryEvents,
-  PeerId,
-  TypedEventTarget,
-} from '@libp2p/interface'
+import type { AbortOptions, Connection, PeerId, PeerInfo } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
 import { type Clock, LoopTurns } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
@@ -16,6 +10,7 @@ import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { DHT_TURN_MS, MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
+import { tellInTurns } from '../upstream/dht-answers.ts'
 import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
 import { dialWithinBounds } from '../upstream/dht-dials.ts'
 import type { RendezvousDht } from './rendezvous.ts'
@@ -58,23 +53,24 @@ export async function joinDht(
     const known = addresses.map((address) => address.multiaddr)
     await dialFound(peer.toString(), known, signal)
   }
+  // what libp2p does for services that are there from the start: without their addresses no walk gets beyond the first
+  // peers; how many are kept is the peer book's business
+  const keep = async ({ id, multiaddrs }: PeerInfo) => {
+    if (id.equals(host.peerId) || multiaddrs.length === 0) return
+    await host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
+  }
   const dht = (await joinService(host, 'dht', (components: Parameters<typeof build>[0]) => {
     const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
     const bounded = Object.create(components, { datastore: { value: datastore } }) as typeof components
-    const made = build(dialWithinBounds(bounded, connect, new LoopTurns(DHT_TURN_MS, clock)))
+    const turns = new LoopTurns(DHT_TURN_MS, clock)
+    const made = build(dialWithinBounds(bounded, connect, turns))
+    tellInTurns(made, keep, turns)
     boundQuestions(made, host, clock)
     releaseEnded(made)
     return made
-  })) as SingleKadDHT &
-    TypedEventTarget<PeerDiscoveryEvents> & {
-      readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
-    }
-  // what libp2p does for services that are there from the start: without their addresses no walk gets beyond the first
-  // peers; how many are kept is the peer book's business
-  dht.addEventListener('peer', ({ detail: { id, multiaddrs } }) => {
-    if (id.equals(host.peerId) || multiaddrs.length === 0) return
-    host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
-  })
+  })) as SingleKadDHT & {
+    readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
+  }
 
   /**
    * Waits until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer
