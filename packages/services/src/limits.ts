@@ -155,6 +155,10 @@ export const MAX_INTERIM_ANSWERS = 16
 export const MAX_PIECES_AT_ONCE = 512
 /** How many bytes of such a request are parsed before it can be ended. */
 export const REQUEST_PIECE_BYTES = 4 * 1024
+/** How many bytes of what a stream brings Node's HTTP parses before it is looked whether this turn of the event loop has time left. */
+export const HTTP_PIECE_BYTES = 16 * 1024
+/** How long what streams bring is parsed in one turn of the event loop, in ms. */
+export const PARSING_TURN_MS = 8
 /** The number of bytes from which on a piece of a body is passed on by itself; smaller ones go on with those that follow. */
 export const LARGE_PIECE_BYTES = 4 * 1024
 /** How long an egress node that could not be reached is asked after the others, in ms. */

@@ -30,8 +30,9 @@ export function createEventHistory(): EventHistory {
       shelf.put({ number, type, text: `{"At":"${new Date(at).toISOString()}",${text.slice(1)}` })
     },
     last(count) {
-      const all = [...changes.events, ...refusals.events].sort((a, b) => a.number - b.number)
-      return count === 0 ? [] : all.slice(-count)
+      if (count === 0) return []
+      const latest = [changes, refusals].flatMap(({ events }) => events.slice(-count))
+      return latest.sort((a, b) => a.number - b.number).slice(-count)
     },
   }
 }

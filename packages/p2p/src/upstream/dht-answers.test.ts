@@ -64,7 +64,8 @@ test('the peers that an answer names are kept and told of one after the other, e
   }
   const node = await createHost(kad, (dht) => tellInTurns(dht, keep, turns))
   onTestFinished(() => node.stop())
-  node.services.dht.addEventListener('peer', (event) =>
+  const listened = node.services.dht as unknown as EventTarget
+  listened.addEventListener('peer', (event) =>
     deeds.push(`told ${(event as CustomEvent<PeerInfo>).detail.id}`),
   )
   await node.dial(liar.getMultiaddrs())

@@ -5,10 +5,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
-import { toError } from '@mesh/core'
+import { LoopTurns, toError } from '@mesh/core'
 import { dialDestination } from '../egress/dial-destination.ts'
 import type { Destinations } from '../egress/destinations.ts'
-import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES, REQUEST_PIECE_BYTES } from '../limits.ts'
+import {
+  LEGACY_EGRESS_REQUEST_MS,
+  MAX_HTTP_HEAD_BYTES,
+  PARSING_TURN_MS,
+  REQUEST_PIECE_BYTES,
+} from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { forward } from '../proxy/forward.ts'
 import { readInTurns } from '../streams/held-socket.ts'
@@ -37,6 +42,7 @@ export function createLegacyEgress(
 
 class LegacyEgress {
   readonly #components: LegacyEgressComponents
+  readonly #turns: LoopTurns
   readonly #server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
   readonly #peers = new WeakMap<object, ByteStream['peer']>()
   /** The streams whose request has come. */
@@ -44,6 +50,7 @@ class LegacyEgress {
 
   constructor(components: LegacyEgressComponents) {
     this.#components = components
+    this.#turns = new LoopTurns(PARSING_TURN_MS, components.clock)
     this.#server.on('request', (incoming, response) => void this.#serve(incoming, response))
     this.#server.on('clientError', (error, socket) => socket.destroy(error))
   }
@@ -66,7 +73,12 @@ class LegacyEgress {
   #open(stream: ByteStream, release: () => void): void {
     const { traffic, clock, log } = this.#components
     const { peer } = stream
-    const duplex = new StreamDuplex(stream, { traffic, allowHalfOpen: true, pieceBytes: REQUEST_PIECE_BYTES })
+    const duplex = new StreamDuplex(stream, {
+      traffic,
+      turns: this.#turns,
+      allowHalfOpen: true,
+      pieceBytes: REQUEST_PIECE_BYTES,
+    })
     this.#peers.set(duplex, peer)
     const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
       if (!this.#asked.has(duplex)) duplex.destroy(new Error('no request in time'))

@@ -9,8 +9,14 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, MeshError, toError } from '@mesh/core'
-import { IDLE_TUNNEL_MS, MAX_HTTP_HEAD_BYTES, MAX_IDLE_TUNNELS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import { type Clock, LoopTurns, MeshError, toError } from '@mesh/core'
+import {
+  IDLE_TUNNEL_MS,
+  MAX_HTTP_HEAD_BYTES,
+  MAX_IDLE_TUNNELS,
+  MAX_LOCAL_CONNECTIONS,
+  PARSING_TURN_MS,
+} from '../limits.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
@@ -36,7 +42,10 @@ export interface HttpProxy {
   stop(): void
 }
 
-type TunnelAgentInit = Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'>
+interface TunnelAgentInit extends Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'> {
+  /** In which the answers of origins are parsed. */
+  readonly turns: LoopTurns
+}
 
 /** Keeps tunnels to an origin for its next requests. */
 class TunnelAgent extends Agent {
@@ -81,8 +90,9 @@ class TunnelAgent extends Agent {
     tell: ((error: Error | null, stream?: Duplex) => void) | undefined,
   ): Promise<void> {
     try {
-      const { stream, rest } = await this.#init.open(destination)
-      tell?.(null, new StreamDuplex(stream, { head: rest, traffic: this.#init.traffic }))
+      const { open, traffic, turns } = this.#init
+      const { stream, rest } = await open(destination)
+      tell?.(null, new StreamDuplex(stream, { head: rest, traffic, turns }))
     } catch (error) {
       tell?.(toError(error))
     }
@@ -91,7 +101,8 @@ class TunnelAgent extends Agent {
 
 export function createHttpProxy(init: HttpProxyInit): HttpProxy {
   const { open, openLegacy, join, onError, traffic } = init
-  const agent = new TunnelAgent(init)
+  const turns = new LoopTurns(PARSING_TURN_MS, init.clock)
+  const agent = new TunnelAgent({ ...init, turns })
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
@@ -113,7 +124,7 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
     try {
       // whom a tunnel leads through was chosen when it was opened
       const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy()
-      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic })
+      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic, turns })
       // the agent keeps tunnels by host and port
       const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
       const isLegacy = duplex !== undefined

@@ -1,5 +1,7 @@
-/** A stream as Node's libraries take it: what they do not read slows the other side down, and the other way round. */
+/** A stream as Node's HTTP takes it: what they do not read slows the other side down, and the other way round. */
 import { Duplex } from 'node:stream'
+import type { LoopTurns } from '@mesh/core'
+import { HTTP_PIECE_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { Traffic } from './splice.ts'
 
@@ -7,7 +9,12 @@ interface StreamDuplexInit {
   /** Bytes that came from the stream before. */
   readonly head?: Uint8Array
   readonly traffic?: Traffic
-  /** How long the pieces are that a reader gets at most, in bytes; as they come unless given. */
+  /**
+   * The time of a turn of the event loop that the parsers of all such streams share: 64 KiB may hold a body in eleven thousand
+   * chunks, of each of which Node makes a piece of its own.
+   */
+  readonly turns: Pick<LoopTurns, 'isTimeLeft' | 'later'>
+  /** How long the pieces are that a parser gets at most, in bytes; `HTTP_PIECE_BYTES` unless given. */
   readonly pieceBytes?: number
   /** False, as by default: when the remote has ended, so does this side. */
   readonly allowHalfOpen?: boolean
@@ -16,21 +23,25 @@ interface StreamDuplexInit {
 export class StreamDuplex extends Duplex {
   readonly #stream: ByteStream
   readonly #traffic: Traffic | undefined
+  readonly #turns: StreamDuplexInit['turns']
   readonly #pieceBytes: number
   /** Bytes that came and are not handed on, as it is held or its reader has enough. */
   #kept: Uint8Array[] = []
   #hasEnded = false
   #isHandingOn = false
+  /** What is kept waits for a later turn. */
+  #isWaiting = false
   #onDrain: (() => void) | undefined
   #isHeld = false
 
   /** @param stream with `halfClose` */
-  constructor(stream: ByteStream, init: StreamDuplexInit = {}) {
-    const { head, traffic, allowHalfOpen = false, pieceBytes } = init
-    super({ allowHalfOpen, ...(pieceBytes !== undefined && { readableHighWaterMark: pieceBytes }) })
+  constructor(stream: ByteStream, init: StreamDuplexInit) {
+    const { head, traffic, turns, allowHalfOpen = false, pieceBytes = HTTP_PIECE_BYTES } = init
+    super({ allowHalfOpen, readableHighWaterMark: pieceBytes })
     this.#stream = stream
     this.#traffic = traffic
-    this.#pieceBytes = pieceBytes ?? Number.POSITIVE_INFINITY
+    this.#turns = turns
+    this.#pieceBytes = pieceBytes
     stream.onDrain(() => {
       const written = this.#onDrain
       this.#onDrain = undefined
@@ -65,14 +76,18 @@ export class StreamDuplex extends Duplex {
     if (this.#kept.length === 0 && !this.#isHeld) this.#stream.resume()
   }
 
-  /** Hands on what has come, piece by piece, until it is held or the reader has enough. */
+  /** Hands on what has come, piece by piece, until it is held, the reader has enough, or this turn has no time left. */
   #handOn(): void {
-    if (this.#isHandingOn) return
+    if (this.#isHandingOn || this.#isWaiting) return
     this.#isHandingOn = true
     let isWanted = true
     while (isWanted && !this.#isHeld && !this.destroyed) {
       const [first] = this.#kept
       if (first === undefined) break
+      if (!this.#turns.isTimeLeft()) {
+        this.#goOnLater()
+        break
+      }
       if (first.byteLength <= this.#pieceBytes) this.#kept.shift()
       else this.#kept[0] = first.subarray(this.#pieceBytes)
       isWanted = this.push(first.byteLength <= this.#pieceBytes ? first : first.subarray(0, this.#pieceBytes))
@@ -80,6 +95,14 @@ export class StreamDuplex extends Duplex {
     this.#isHandingOn = false
     if (this.#kept.length > 0 || !isWanted) this.#stream.pause()
     else if (this.#hasEnded && !this.destroyed) this.push(null)
+  }
+
+  #goOnLater(): void {
+    this.#isWaiting = true
+    this.#turns.later(() => {
+      this.#isWaiting = false
+      this._read()
+    })
   }
 
   override _write(chunk: Buffer, _encoding: string, written: () => void): void {
