@@ -277,6 +277,12 @@ describe('a copy', () => {
     await again.stop()
     expect(statSync(`${file()}.copy`).ino).toBe(before.ino)
 
+    // made while the clock was ahead
+    const inTwoDays = Date.now() / 1000 + 172_800
+    utimesSync(`${file()}.copy`, inTwoDays, inTwoDays)
+    await copied(ledger, store).copies.stop()
+    expect(statSync(`${file()}.copy`).ino).not.toBe(before.ino)
+
     rmSync(`${file()}.copy`)
     const { copies: late, hours } = copied(ledger, store, 100)
     const stopping = late.stop()

@@ -28,7 +28,7 @@ function platformAt(ip: string): Platform {
     listen: [`/ip4/${ip}/tcp/0`],
     async join(context) {
       const { host, reach } = context
-      await joinCircuits(host)
+      await joinCircuits(host, context.clock)
       await joinService(host, 'relay', circuitRelayServer())
       reach.startReserving(createRelayReservations({ host, allowLoopback: true }))
       return async () => {}

@@ -107,6 +107,8 @@ function openFileProblems({ openFiles }: HealthView): HealthProblem[] {
  * The difference of clocks beyond which members refuse what this node writes, or it refuses what they write.
  */
 const CLOCK_DIFFERENCE_MS = 120_000
+/** The age of a heartbeat from which on members take its owner for gone, as `livenessMs` of the ledger is. */
+const TAKEN_FOR_GONE_MS = 480_000
 
 function clockProblems({ ledger }: HealthView): HealthProblem[] {
   const offset = ledger.clockOffset()
@@ -116,8 +118,8 @@ function clockProblems({ ledger }: HealthView): HealthProblem[] {
   const isAhead = aheadMs > 0
   const others = members === 1 ? "the other member's" : `the median of ${members} members'`
   const refuses = isAhead
-    ? 'Others refuse what this node writes as coming from the future, and take it for gone.'
-    : 'This node refuses what others write as coming from the future.'
+    ? 'Others refuse what this node writes as coming from the future, take it for gone and end what it announces.'
+    : `This node refuses what others write as coming from the future${-aheadMs > TAKEN_FOR_GONE_MS ? ', and they take it for gone and end what it announces' : ''}.`
   return [
     {
       code: 'ledger.clock_wrong',

@@ -180,6 +180,10 @@ describe('health', () => {
       severity: 'error',
       title: "This machine's clock is 61 minutes ahead of the median of 3 members'",
     })
+    expect(of(-300_000)[0]?.hint).toMatch(
+      /^This node refuses what others write as coming from the future\. Set/,
+    )
+    expect(of(-90_000_000)[0]?.hint).toContain('they take it for gone and end what it announces')
     expect(of(-90_000_000)[0]?.title).toBe("This machine's clock is 25 hours behind the median of 3 members'")
   })
   test('clocks of others that are wrong are named while they are, and what was refused then is over with them', () => {

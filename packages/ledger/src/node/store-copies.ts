@@ -96,7 +96,8 @@ export class StoreCopies {
   /** True when the copy that there is, perhaps of an earlier run, is not older than copies become while a node runs. */
   async #isFresh(): Promise<boolean> {
     const copy = await stat(copyPathOf(this.#init.store.location)).catch(() => undefined)
-    return copy !== undefined && this.#clock.now() - copy.mtimeMs < COPY_INTERVAL_MS
+    // one from the future was made while the clock was ahead: nobody knows how old it is
+    return copy !== undefined && Math.abs(this.#clock.now() - copy.mtimeMs) < COPY_INTERVAL_MS
   }
 
   #plan(delayMs: number): void {

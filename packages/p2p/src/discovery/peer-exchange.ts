@@ -147,7 +147,7 @@ class RecordExchange implements PeerExchange {
     const subject = id.toString()
     if (subject === this.#self || peerRecordEnvelope === undefined) return
     if (connectionsTo(this.#init.host, subject).length === 0) return
-    if (this.#records.keep(subject, peerRecordEnvelope)) this.#sendSoon()
+    if (this.#records.keep(subject, peerRecordEnvelope, this.#clock.now())) this.#sendSoon()
   }
 
   readonly #onPeer = (event: CustomEvent<{ peer: Peer }>): void => this.#learn(event.detail.peer)

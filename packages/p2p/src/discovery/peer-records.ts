@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS } from '../limits.ts'
 import { hasShape } from '../message-shape.ts'
+import { isFromFuture } from '../upstream/future-records.ts'
 
 /** A record as its subject signed it. */
 interface KnownRecord {
@@ -15,12 +16,17 @@ interface KnownRecord {
 export class PeerRecords {
   readonly #bySubject = new Map<string, KnownRecord>()
 
-  /** Keeps a record that is newer than the one known; gives true when there is something to pass on. */
-  keep(subject: string, envelope: Uint8Array): boolean {
+  /**
+   * Keeps a record that is newer than the one known, or takes the place of one from the future; gives true when there is
+   * something to pass on.
+   */
+  keep(subject: string, envelope: Uint8Array, nowMs: number): boolean {
     if (!isModest(envelope)) return false
     const record = recordOf(envelope)
     const known = this.#bySubject.get(subject)
-    if (known !== undefined && known.seq >= record.seqNumber) return false
+    const isRight = !isFromFuture(envelope, nowMs)
+    const isReplaced = known !== undefined && isRight && isFromFuture(known.envelope, nowMs)
+    if (known !== undefined && !isReplaced && known.seq >= record.seqNumber) return false
     if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
     this.#bySubject.set(subject, { seq: record.seqNumber, envelope, says: addressesOf(record) })
     return true

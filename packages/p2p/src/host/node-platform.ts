@@ -242,7 +242,7 @@ async function joinRelay(
     import('../nat/circuits.ts'),
   ])
   const { host, reach } = context
-  await joinCircuits(host)
+  await joinCircuits(host, context.clock)
   const stops: Stop[] = []
   if (switches.relayService) {
     await joinService(

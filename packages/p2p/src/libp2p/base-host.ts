@@ -28,6 +28,7 @@ import {
   MAX_PENDING_INBOUND,
   SPARE_CONNECTIONS,
 } from '../limits.ts'
+import { leaveOutFutureRecords } from '../upstream/future-records.ts'
 import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
 import { isInDoubt } from './doubts.ts'
 import { muxer } from './muxer.ts'
@@ -107,6 +108,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
   })
   const made = host as unknown as MeshHost
   leaveOutDoubtful(made.services.parts.components.connectionManager)
+  leaveOutFutureRecords(made.services.parts.components.peerStore, init.clock)
   return made
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Candidate } from '../paths/path-state.ts'
 import { guestConfiguration, guestDns } from './guest-configuration.ts'
 import { bestEndpoint, withPort } from './guest-endpoint.ts'
-import { encodeGuestFile, parseGuestFile } from './guest-file.ts'
+import { encodeGuestFile, parseGuestFile, readGuestFile } from './guest-file.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')
 
@@ -110,4 +110,15 @@ test('what is kept is read again, and what is no such file is not written over',
     encodeGuestFile(file).replace('10.1', 'x'),
   ])
     expect(() => parseGuestFile(text)).toThrow('cannot be read')
+})
+
+test('a file that the system does not let be read is told with its reason and what to do, and none there is none', () => {
+  const cause = new Error('EACCES: permission denied')
+  const read = (): never => {
+    throw cause
+  }
+  expect(() => readGuestFile({ read, write: () => {} })).toThrow(
+    expect.objectContaining({ code: 'vpn.bad_guest_file', cause }) as Error,
+  )
+  expect(readGuestFile({ read: () => undefined, write: () => {} })).toBeUndefined()
 })

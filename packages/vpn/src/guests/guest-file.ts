@@ -1,6 +1,7 @@
 /** The text in which a node keeps its guests over restarts. Pure. */
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import { vpnError } from '../errors.ts'
+import type { GuestStore } from '../vpn.ts'
 
 /** A stock WireGuard device that this node carries for. Its private key was told once, and is kept nowhere. */
 export interface Guest {
@@ -44,7 +45,21 @@ export function encodeGuestFile(file: GuestFile): string {
 /** The longest endpoint that is kept, in characters: a host name and a port. */
 const MAX_ENDPOINT_LENGTH = 262
 
-/** @throws MeshError `vpn.bad_guest_file`: writing another in its place would cut all guests off */
+/**
+ * Undefined where no guests are kept.
+ * @throws MeshError `vpn.bad_guest_file`: writing another in its place would cut all guests off
+ */
+export function readGuestFile(store: GuestStore): GuestFile | undefined {
+  let text: string | undefined
+  try {
+    text = store.read()
+  } catch (cause) {
+    throw badFile(cause)
+  }
+  return text === undefined ? undefined : parseGuestFile(text)
+}
+
+/** @throws MeshError `vpn.bad_guest_file` */
 export function parseGuestFile(text: string): GuestFile {
   const file = tryParse(text)
   if (isObject(file) && isKey(file['privateKey']) && isPort(file['port']) && Array.isArray(file['guests'])) {
@@ -52,8 +67,13 @@ export function parseGuestFile(text: string): GuestFile {
     if (guests.every((guest) => guest !== undefined))
       return { privateKey: file['privateKey'], port: file['port'], guests }
   }
-  throw vpnError('vpn.bad_guest_file', 'the file with the guests of this node cannot be read', {
-    hint: 'It is guests.json in the folder of the instance. Restore it from a copy; or remove it, and add all guests anew.',
+  throw badFile()
+}
+
+function badFile(cause?: unknown): Error {
+  return vpnError('vpn.bad_guest_file', 'the file with the guests of this node cannot be read', {
+    hint: 'It is guests.json in the folder of the instance, and has to be a file that the user the node runs as may read. Put it right, or restore it from a copy; or remove it, and add all guests anew.',
+    ...(cause !== undefined && { cause }),
   })
 }
 

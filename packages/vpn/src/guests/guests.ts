@@ -33,8 +33,7 @@ import {
   type FoundAddress,
   type Guest,
   guestAddresses,
-  type GuestFile,
-  parseGuestFile,
+  readGuestFile,
 } from './guest-file.ts'
 import { MAX_GUEST_MTU, MAX_GUESTS } from './limits.ts'
 
@@ -92,8 +91,7 @@ export class Guests {
   constructor(init: GuestsInit, components: GuestsComponents) {
     this.#init = init
     this.#components = components
-    const text = components.store.read()
-    const file: GuestFile | undefined = text === undefined ? undefined : parseGuestFile(text)
+    const file = readGuestFile(components.store)
     this.privateKey =
       file === undefined
         ? components.random.bytes(32)
