@@ -246,6 +246,8 @@ export const OFF_SYNC_INTERVAL_MS = 10_000
 
 /** How long a key that was given up in a race is left alone, in ms: by then the other's word for it is found. */
 export const YIELD_PAUSE_MS = 2 * 60_000
+/** How long after others ended names of this node it writes them again, in ms: once for several, and after its heartbeat. */
+export const NAMES_PAUSE_MS = 3_000
 /** The longest wait before a key that another holds is tried again, in ms. */
 export const ANNOUNCE_RETRY_MS = 10_000
 /** The least wait before a key that another holds is tried again, in ms. */

@@ -13,6 +13,7 @@ import { replicationError } from './errors.ts'
 import { type Contested, createContested } from './reconcile/contested.ts'
 import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
 import { startAnnouncing } from './presence/keep-announced.ts'
+import { startKeepingNames } from './presence/keep-names.ts'
 import {
   GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
@@ -183,6 +184,7 @@ class LedgerReplicator implements Replicator {
       return
     }
     this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
+    this.#ends.push(startKeepingNames(this.#components))
     this.#ends.push(watchClockSteps(() => this.#clockSet(), this.#components))
     this.#legacy.start()
     await this.#reconciler.start()
