@@ -113,7 +113,7 @@ export const WAITING_MESSAGE_BYTES = 4096
 /** Messages that are inflated and judged at a time. */
 export const MAX_PARALLEL_BLOCKS = 2
 /** A message that inflates to no more bytes is small: of two that are judged one is small, so that none waits long. */
-export const SMALL_BLOCK_BYTES = 256 * 1024
+export const SMALL_BLOCK_BYTES = 32 * 1024
 /** Bytes a second that the larger messages of one peer may inflate to on average, whoever authored them. */
 export const INFLATED_BYTES_PER_S = 4 * 1024 * 1024
 /** The same at once: one message of the greatest size. */

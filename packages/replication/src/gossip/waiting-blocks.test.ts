@@ -53,12 +53,28 @@ describe('blocks that wait', () => {
     expect(Array.from({ length: 8 }, take).slice(0, 4)).toEqual(Array.from({ length: 4 }, () => 'rested'))
   })
 
+  it('that are short go before long ones of peers that have said nothing yet', () => {
+    const waiting = new WaitingBlocks({ maxBytes: 8 * MB, parallel: 1 })
+    const take = () => {
+      const next = waiting.next()
+      if (next !== undefined) waiting.done(next, next.inflatedBytes / 200)
+      return next?.charged
+    }
+    waiting.add(block('honest'))
+    expect(take()).toBe('honest')
+    for (let at = 0; at < 20; at++) waiting.add(block(`newcomer${at}`, { inflatedBytes: 128 * 1024 }))
+    expect(take()).toBe('newcomer0')
+    waiting.add(block('honest'))
+    expect(take()).toBe('honest')
+    expect(take()).toBe('newcomer1')
+  })
+
   it('are inflated one large one at a time, with a place for small ones beside it', () => {
     const waiting = new WaitingBlocks({ maxBytes: 64 * MB, parallel: 2 })
     waiting.add(block('a', { inflatedBytes: 60 * MB }))
     waiting.add(block('b', { inflatedBytes: 60 * MB }))
-    waiting.add(block('c'))
     const large = waiting.next()
+    waiting.add(block('c'))
     expect(large?.inflatedBytes).toBe(60 * MB)
     expect(waiting.next()?.charged).toBe('c')
     expect(waiting.next()).toBeUndefined()
