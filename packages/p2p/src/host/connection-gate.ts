@@ -1,11 +1,13 @@
 /** Who and what may connect: the VPN's ranges and blocked peers never, and relays serve members only. */
-import type { Connection, ConnectionGater, Libp2p } from '@libp2p/interface'
+import type { Connection, ConnectionGater } from '@libp2p/interface'
 import type { AddressRules } from '../addresses/address-rules.ts'
+import type { MeshHost } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
+import { endReservation } from '../upstream/granted-reservations.ts'
 import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
 import type { RelayShares } from './relay-shares.ts'
@@ -32,10 +34,13 @@ interface GateInit {
 
 /** The gate's knowledge of the host and its members: nobody, until both stand. */
 export class HostView {
-  #host: Pick<Libp2p, 'getConnections'> | undefined
+  #host: Pick<MeshHost, 'getConnections' | 'services'> | undefined
   #membership: { isMember(peer: string): boolean } | undefined
 
-  attach(host: Pick<Libp2p, 'getConnections'>, membership: { isMember(peer: string): boolean }): void {
+  attach(
+    host: Pick<MeshHost, 'getConnections' | 'services'>,
+    membership: { isMember(peer: string): boolean },
+  ): void {
     this.#host = host
     this.#membership = membership
   }
@@ -50,6 +55,11 @@ export class HostView {
 
   allConnections(): readonly Connection[] {
     return this.#host?.getConnections() ?? []
+  }
+
+  /** Ends the reservation that a peer has on this node. */
+  endReservation(peer: string): void {
+    endReservation(this.#host?.services.parts.components['relay'], peer)
   }
 }
 

@@ -98,7 +98,12 @@ async function createHostParts(
       allConnections: () => view.allConnections(),
       onRefused: (code, from) => refusals.refuse(code, from),
       guard,
-      relayShares: new RelayShares(components.clock, init.relayLimits?.reservationMs),
+      relayShares: new RelayShares({
+        clock: components.clock,
+        reservationMs: init.relayLimits?.reservationMs,
+        isHere: (peer) => view.connections(peer).length > 0,
+        end: (peer) => view.endReservation(peer),
+      }),
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),

@@ -1,11 +1,28 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MAX_RELAY_RESERVATIONS_PER_ADDRESS } from '../limits.ts'
+import { MAX_RELAY_RESERVATIONS, MAX_RELAY_RESERVATIONS_PER_ADDRESS } from '../limits.ts'
 import { RelayShares } from './relay-shares.ts'
 
-test('one address with many keys has a part of the reservations, until they end', async () => {
+function createShares() {
   const clock = createManualClock()
-  const shares = new RelayShares(clock, 60_000)
+  const gone = new Set<string>()
+  const ended: string[] = []
+  const shares = new RelayShares({
+    clock,
+    reservationMs: 60_000,
+    isHere: (peer) => !gone.has(peer),
+    end: (peer) => void ended.push(peer),
+  })
+  /** So many keys of three addresses have them all. */
+  const fill = () => {
+    for (let at = 0; at < MAX_RELAY_RESERVATIONS; at++)
+      expect(shares.take(`sybil${at}`, `192.0.2.${at % 3}`)).toBe(true)
+  }
+  return { clock, shares, gone, ended, fill }
+}
+
+test('one address with many keys has a part of the reservations, until they end', async () => {
+  const { clock, shares } = createShares()
   for (let at = 0; at < MAX_RELAY_RESERVATIONS_PER_ADDRESS; at++)
     expect(shares.take(`sybil${at}`, '192.0.2.66')).toBe(true)
   expect(shares.take('one more', '192.0.2.66')).toBe(false)
@@ -14,4 +31,23 @@ test('one address with many keys has a part of the reservations, until they end'
   expect(shares.take('honest', '192.0.2.1')).toBe(true)
   await clock.advance(60_001)
   expect(shares.take('one more', '192.0.2.66')).toBe(true)
+})
+
+test('where three addresses have all, one of theirs makes way for each that comes from another', () => {
+  const { shares, ended, fill } = createShares()
+  fill()
+  for (let at = 0; at < 40; at++) expect(shares.take(`honest${at}`, `198.51.100.${at}`)).toBe(true)
+  expect(ended).toHaveLength(40)
+  expect(ended.every((peer) => peer.startsWith('sybil'))).toBe(true)
+  // who made way takes no place of others
+  expect(shares.take(ended[0] ?? '', '192.0.2.0')).toBe(false)
+  expect(shares.take('sybil0', '192.0.2.0')).toBe(true)
+})
+
+test('those of peers that are gone make way first', () => {
+  const { shares, gone, ended, fill } = createShares()
+  fill()
+  gone.add('sybil7')
+  expect(shares.take('honest', '198.51.100.1')).toBe(true)
+  expect(ended).toEqual(['sybil7'])
 })
