@@ -3,7 +3,7 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Clock, KeyedCounts, type LoopTurns } from '@mesh/core'
+import { type Clock, greatestGroup, KeyedCounts, type LoopTurns } from '@mesh/core'
 import {
   MAX_TCP_CONNECTIONS,
   MAX_TCP_CONNECTIONS_PER_ADDRESS,
@@ -28,19 +28,44 @@ export interface TcpServerComponents {
 }
 
 export interface TcpConnections {
-  /** Undefined: there are too many, in all or from this network. */
-  enter(client: Client): (() => void) | undefined
+  /**
+   * @param end ends the connection, when it has to make way for one from another network
+   * @returns what gives its place back; undefined: there are too many, in all or from this network
+   */
+  enter(client: Client, end: () => void): (() => void) | undefined
 }
 
+interface Entered {
+  readonly network: string
+  readonly end: () => void
+}
+
+/** Of as many as there may be the last one of the network with the most makes way. */
 export function createTcpConnections(): TcpConnections {
+  const all = new Set<Entered>()
   const byNetwork = new KeyedCounts<string>()
+  const leave = (entered: Entered) => {
+    if (all.delete(entered)) byNetwork.remove(entered.network)
+  }
+  /** False where no network has more than this one will have. */
+  const makeRoom = (network: string) => {
+    const crowd = greatestGroup(all, (each) => each.network)
+    const latest = crowd.at(-1)
+    if (latest === undefined || crowd.length <= byNetwork.of(network) + 1) return false
+    leave(latest)
+    latest.end()
+    return true
+  }
   return {
-    enter({ rated = '' }) {
+    enter({ rated = '' }, end) {
       // this machine's own programs share one address
       const most = rated === '' ? MAX_TCP_CONNECTIONS / 2 : MAX_TCP_CONNECTIONS_PER_ADDRESS
-      if (byNetwork.total >= MAX_TCP_CONNECTIONS || byNetwork.of(rated) >= most) return undefined
+      if (byNetwork.of(rated) >= most) return undefined
+      if (byNetwork.total >= MAX_TCP_CONNECTIONS && !makeRoom(rated)) return undefined
+      const entered = { network: rated, end }
+      all.add(entered)
       byNetwork.add(rated)
-      return () => byNetwork.remove(rated)
+      return () => leave(entered)
     },
   }
 }
@@ -53,7 +78,10 @@ export function openTcpServer(
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const client = components.clientOf(socket.remoteAddress ?? '')
-    const leave = components.connections.enter(client)
+    const leave = components.connections.enter(client, () => {
+      components.count('limited')
+      socket.destroy()
+    })
     if (leave === undefined) {
       components.count('limited')
       socket.destroy()

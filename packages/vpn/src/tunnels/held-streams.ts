@@ -1,5 +1,8 @@
-/** Inbound streams that came before their peer's key or entry in the ledger: kept unread, one a peer, for a while. */
-import { addressGroup, type Clock, KeyedCounts, type PeerId } from '@mesh/core'
+/**
+ * Inbound streams that came before their peer's key or entry in the ledger: kept unread, one a peer, for a while. Of as many
+ * as there may be the last one of the address with the most makes way.
+ */
+import { addressGroup, type Clock, greatestGroup, KeyedCounts, type PeerId } from '@mesh/core'
 import type { ByteStream } from '../ports.ts'
 import { MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS } from './limits.ts'
 
@@ -36,15 +39,24 @@ export class HeldStreams {
     const { peer } = stream
     this.release(peer)?.abort(new Error('a newer stream took its place'))
     const group = addressGroup(this.#addressOf(peer) ?? peer)
-    const isFull =
-      this.#held.size >= MAX_HELD_STREAMS || this.#byAddress.of(group) >= MAX_HELD_STREAMS_OF_ADDRESS
-    if (isFull) return this.#onRefused(stream)
+    if (this.#byAddress.of(group) >= MAX_HELD_STREAMS_OF_ADDRESS) return this.#onRefused(stream)
+    if (this.#held.size >= MAX_HELD_STREAMS && !this.#makeRoom(group)) return this.#onRefused(stream)
     const cancel = this.#clock.after(STREAM_HELD_MS, () => {
       this.release(peer)
       this.#onRefused(stream)
     })
     this.#held.set(peer, { stream, group, cancel })
     this.#byAddress.add(group)
+  }
+
+  /** False where no address has more than this one will have. */
+  #makeRoom(group: string): boolean {
+    const crowd = greatestGroup(this.#held.values(), (held) => held.group)
+    const latest = crowd.at(-1)
+    if (latest === undefined || crowd.length <= this.#byAddress.of(group) + 1) return false
+    this.release(latest.stream.peer)
+    this.#onRefused(latest.stream)
+    return true
   }
 
   /** Takes the peer's stream out. */
