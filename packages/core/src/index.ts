@@ -49,7 +49,7 @@ export {
   shortPeerId,
   tryParsePeerId,
 } from './peer-id.ts'
-export { printable } from './printable.ts'
+export { printable, printableName } from './printable.ts'
 export { type Random, systemRandom } from './random.ts'
 export {
   createFairRate,

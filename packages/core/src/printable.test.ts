@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { printable } from './printable.ts'
+import { printable, printableName } from './printable.ts'
 
 test.each([
   ['a\tb\r\n\u0000', 'a\\u0009b\\u000d\\u000a\\u0000'],
@@ -27,4 +27,15 @@ test('JSON that is made printable is the same value', () => {
       expect(JSON.parse(printable(JSON.stringify({ [text]: text })))).toEqual({ [text]: text })
     }),
   )
+})
+
+test.each([
+  ['nas', 'nas'],
+  ['my nas 2', 'my nas 2'],
+  ['nas ', 'nas\\u0020'],
+  [' nas', '\\u0020nas'],
+  ['my  nas', 'my\\u0020 nas'],
+  ['my\u00a0nas\u200b', 'my\\u00a0nas\\u200b'],
+])('the name %j is shown as %j', (name, shown) => {
+  expect(printableName(name)).toBe(shown)
 })

@@ -13,6 +13,14 @@ export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, escape)
 }
 
+/** Spaces that a table or a page leaves out or that look like others: at the ends, in a row, and all but the common one. */
+const UNSEEN_SPACE = /^ +| +$| (?= )|(?! )\p{Zs}/gu
+
+/** A name with the same escapes, and with some for spaces by which it differs unseen from another one. */
+export function printableName(name: string): string {
+  return printable(name).replaceAll(UNSEEN_SPACE, escape)
+}
+
 function escape(character: string): string {
   return character
     .split('')

@@ -1,8 +1,8 @@
-import { printable } from '@mesh/core'
+import { printableName } from '@mesh/core'
 
 /** Columns aligned by spaces, safe for a terminal; every line ends with a newline. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows].map((row) => row.map(printable))
+  const lines = [head, ...rows].map((row) => row.map(printableName))
   const widths = head.map((_, column) => Math.max(...lines.map((row) => (row[column] ?? '').length)))
   return lines
     .map((row) =>
