@@ -31,9 +31,9 @@ const PORTS = {
   datagrams: 47_942,
   destination: 47_943,
   sipped: 47_944,
-  origin: 47_945,
-  sink: 47_946,
-  crumbs: 47_947,
+  origin: 47_961,
+  sink: 47_962,
+  crumbs: 47_963,
 }
 /** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')

@@ -14,7 +14,7 @@ import { connectUser, listen, SERVICE, serviceRequest, STREAM } from './services
 
 const REPLICATION = '/mesh/replication/1'
 const IDENTIFY = '/ipfs/id/1.0.0'
-const SERVICE_PORT = 47_951
+const SERVICE_PORT = 47_964
 /** How long a newcomer may have to wait until it is served, in ms. */
 const NEWCOMER_MS = 5_000
 /** How long those that hold all of it may take to have it, in ms. */
