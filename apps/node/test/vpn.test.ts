@@ -377,7 +377,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     const taken = (host: string) =>
       [4, 6].flatMap((family) => {
         const lines = lab.run(host, ['ip', `-${family}`, 'route', 'show', 'dev', 'mesh0']).split('\n')
-        return lines.flatMap((line) => /^(?:192\.168|fd99)\S+/.exec(line) ?? [])
+        return lines.flatMap((line) => /^(?:192\.168|fd99:0:)\S+/.exec(line) ?? [])
       })
     const soon = { withinMs: 40_000, everyMs: 300 }
     const all = ['192.168.77.0/24', 'fd99:0:77::/48']

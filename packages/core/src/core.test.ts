@@ -57,6 +57,7 @@ test('has these public names', () => {
     'peerIdFromPublicKey',
     'positionId',
     'printable',
+    'printableName',
     'publicKeyOf',
     'serviceRecord',
     'shortPeerId',

@@ -40,7 +40,7 @@ interface Entered {
   readonly end: () => void
 }
 
-/** Of as many as there may be the last one of the network with the most makes way. */
+/** Counts connections; of as many as there may be the last one of the network with the most makes way. */
 export function createTcpConnections(): TcpConnections {
   const all = new Set<Entered>()
   const byNetwork = new KeyedCounts<string>()

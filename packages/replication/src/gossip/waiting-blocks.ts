@@ -44,7 +44,7 @@ export class WaitingBlocks {
   /** How long this node worked for each peer, in ms; one that comes back begins with what the last one had. */
   readonly #usedMs = new BoundedMap<string, number>(MAX_MEMBERS_REMEMBERED)
   #lastUsedMs = 0
-  /** What was judged lately: bytes, and the time that it took in ms. */
+  /** The bytes that were judged lately, and the time that they took in ms. */
   #lately = { bytes: 0, ms: 0 }
   /** Bytes that wait, by peer. */
   readonly #bytes = new Map<string, number>()

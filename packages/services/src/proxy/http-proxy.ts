@@ -43,7 +43,7 @@ export interface HttpProxy {
 }
 
 interface TunnelAgentInit extends Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'> {
-  /** In which the answers of origins are parsed. */
+  /** The turns in which the answers of origins are parsed. */
   readonly turns: LoopTurns
 }
 

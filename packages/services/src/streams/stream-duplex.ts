@@ -29,7 +29,7 @@ export class StreamDuplex extends Duplex {
   #kept: Uint8Array[] = []
   #hasEnded = false
   #isHandingOn = false
-  /** What is kept waits for a later turn. */
+  /** True while what is kept waits for a later turn. */
   #isWaiting = false
   #onDrain: (() => void) | undefined
   #isHeld = false
