@@ -72,6 +72,7 @@ test('has these public names', () => {
     'tryParsePeerId',
     'untilAborted',
     'userRecord',
+    'whoMakesWay',
     'withDeadline',
   ])
   expect(Object.keys(pattern).sort()).toEqual([

@@ -72,7 +72,7 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
-export { greatestGroup } from './greatest-group.ts'
+export { greatestGroup, whoMakesWay } from './greatest-group.ts'
 export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
 export { copyOf, isSmallPart } from './small-part.ts'
 export { TimeShare, type TimeShareInit } from './time-share.ts'

@@ -1,33 +1,26 @@
 /** A network that swallows what is sent to the public DHT's own doors, as those without DNS do. */
 import { identify } from '@libp2p/identify'
 import { kadDHT } from '@libp2p/kad-dht'
-import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
-import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
 import { joinDht } from '../src/discovery/dht.ts'
 import type { RendezvousDht } from '../src/discovery/rendezvous.ts'
 import { createP2pMember } from '../src/host/p2p-member.ts'
 import type { Platform } from '../src/host/platform.ts'
+import { startRawHost } from './raw-peer.ts'
 
 test('a peer that a person named lets into the DHT while its own doors do not answer', async () => {
-  const stranger = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+  const stranger = await startRawHost({
     services: {
       identify: identify(),
       ping: ping(),
       dht: kadDHT({ protocol: '/ipfs/kad/1.0.0', clientMode: false }),
     },
   })
-  onTestFinished(() => stranger.stop())
   const knocked: string[] = []
   let dht: RendezvousDht | undefined
   let waiting: Promise<number> | undefined

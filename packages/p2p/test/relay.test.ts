@@ -1,17 +1,13 @@
 /** Relays and members that they relay for; what relaying costs is bounded. */
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
-import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
-import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
 import type { HostComponents } from '../src/libp2p/base-host.ts'
 import { writeFrame } from '../src/libp2p/frames.ts'
@@ -21,6 +17,7 @@ import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
 import { RELAY_HOP, RELAY_STOP } from '../src/protocols.ts'
 import { createRefusals } from '../src/refusals.ts'
 import { startLoopbackNode } from './loopback-node.ts'
+import { startRawHost } from './raw-peer.ts'
 
 const network = generateNetworkConfig({}, systemRandom)
 const ends: (() => unknown)[] = []
@@ -36,19 +33,8 @@ async function startNode(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
 }
 
 /** libp2p alone, which holds no key. */
-async function startStranger(): Promise<Libp2p> {
-  const host = await createLibp2p({
-    privateKey: await generateKeyPair('Ed25519'),
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp(), circuitRelayTransport()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
-    services: { identify: identify() },
-  })
-  ends.push(() => host.stop())
-  return host
-}
+const startStranger = (): Promise<Libp2p> =>
+  startRawHost({ transports: [tcp(), circuitRelayTransport()], services: { identify: identify() } })
 
 test("a stranger's circuit is refused, and nobody asks the stranger to relay", async () => {
   const node = await startNode()

@@ -184,7 +184,8 @@ class LedgerReplicator implements Replicator {
       return
     }
     this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
-    this.#ends.push(startKeepingNames(this.#components))
+    // in mode `observe` anybody may end what lives, and the ledger itself answers, within its bounds
+    if (ledger.mode === 'enforce') this.#ends.push(startKeepingNames(this.#components))
     this.#ends.push(watchClockSteps(() => this.#clockSet(), this.#components))
     this.#legacy.start()
     await this.#reconciler.start()

@@ -250,8 +250,10 @@ describe('coming back', () => {
 describe('a name that a person wrote', () => {
   const NAME = ['dns', 'nas.mesh'] as const
   const VALUE = '{"1":"10.1.0.1"}'
+  const nameAt = (node: SimNode) => node.ledger.snapshot().getLive(...NAME)
 
-  it('is there again after its node was off for a day', async () => {
+  /** One writes the name, and goes for so long that the other ends it. */
+  async function beAway() {
     const { clock, start } = createStage()
     const store = createRetainingStore()
     const [anna, bert] = [await start(0, { store }), await start(1)]
@@ -260,14 +262,30 @@ describe('a name that a person wrote', () => {
     await clock.advance(MINUTE)
     await anna.kill()
     await clock.advance(30 * MINUTE)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toBeUndefined()
+    expect(nameAt(bert)).toBeUndefined()
+    return { clock, bert, comeBack: () => start(0, { store }) }
+  }
+
+  it('is there again after its node was off for a day', async () => {
+    const { clock, bert, comeBack } = await beAway()
     for (let hour = 0; hour < 24; hour++) await clock.advance(60 * MINUTE)
-    const back = await start(0, { store })
+    const back = await comeBack()
     await clock.advance(MINUTE)
     expectEqual(back, bert)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toMatchObject({ owner: back.id, value: VALUE })
+    expect(nameAt(bert)).toMatchObject({ owner: back.id, value: VALUE })
     await clock.advance(30 * MINUTE)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toMatchObject({ owner: back.id, value: VALUE })
+    expect(nameAt(bert)).toMatchObject({ owner: back.id, value: VALUE })
+    await Promise.all([back, bert].map((node) => node.kill()))
+  })
+
+  it('is another’s where it was taken while its node was away', async () => {
+    const { clock, bert, comeBack } = await beAway()
+    await bert.ledger.put(...NAME, '{"1":"10.1.0.2"}').settled
+    const back = await comeBack()
+    await clock.advance(5 * MINUTE)
+    expectEqual(back, bert)
+    expect(nameAt(back)?.owner).toBe(bert.id)
+    expect(back.ledger.conflicts()).toEqual([])
     await Promise.all([back, bert].map((node) => node.kill()))
   })
 
@@ -279,30 +297,12 @@ describe('a name that a person wrote', () => {
     await clock.advance(15 * MINUTE)
     anna.setClock(days * 24 * 60 * MINUTE)
     await clock.advance(30 * MINUTE)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toBeUndefined()
+    expect(nameAt(bert)).toBeUndefined()
     anna.setClock(0)
     await clock.advance(3 * MINUTE)
     expectEqual(anna, bert, carl)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toMatchObject({ owner: anna.id, value: VALUE })
+    expect(nameAt(bert)).toMatchObject({ owner: anna.id, value: VALUE })
     await Promise.all([anna, bert, carl].map((node) => node.kill()))
-  })
-
-  it('is another’s where it was taken while its node was away', async () => {
-    const { clock, start } = createStage()
-    const store = createRetainingStore()
-    const [anna, bert] = [await start(0, { store }), await start(1)]
-    await clock.advance(MINUTE)
-    await anna.ledger.put(...NAME, VALUE).settled
-    await clock.advance(MINUTE)
-    await anna.kill()
-    await clock.advance(30 * MINUTE)
-    await bert.ledger.put(...NAME, '{"1":"10.1.0.2"}').settled
-    const back = await start(0, { store })
-    await clock.advance(5 * MINUTE)
-    expectEqual(back, bert)
-    expect(back.ledger.snapshot().getLive(...NAME)?.owner).toBe(bert.id)
-    expect(back.ledger.conflicts()).toEqual([])
-    await Promise.all([back, bert].map((node) => node.kill()))
   })
 
   it('stays ended where its node ended it', async () => {
@@ -313,7 +313,7 @@ describe('a name that a person wrote', () => {
     anna.ledger.delete(...NAME)
     await clock.advance(30 * MINUTE)
     expectEqual(anna, bert)
-    expect(bert.ledger.snapshot().getLive(...NAME)).toBeUndefined()
+    expect(nameAt(bert)).toBeUndefined()
     await Promise.all([anna, bert].map((node) => node.kill()))
   })
 })

@@ -14,6 +14,11 @@ import { connectUser, listen, SERVICE, serviceRequest, STREAM } from './services
 
 const REPLICATION = '/mesh/replication/1'
 const IDENTIFY = '/ipfs/id/1.0.0'
+const HOP = '/libp2p/circuit/relay/0.2.0/hop'
+/** Asks a relay for a reservation, and is in each answer that grants one: the status OK. */
+const [RESERVE, GRANTED] = [Buffer.of(0x08, 0), Buffer.of(0x28, 100)]
+/** As many as a relay grants at a time. */
+const RESERVATIONS = 128
 const SERVICE_PORT = 47_964
 /** How long a newcomer may have to wait until it is served, in ms. */
 const NEWCOMER_MS = 5_000
@@ -130,6 +135,23 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     run: (attack) => comeAnew(attack, (from) => useService(attack, from)),
   },
   {
+    ...BASE,
+    name: 'reservation-holders',
+    who: 'member',
+    does: 'as many keys as a relay grants reservations take one each, from 3 addresses, and leave; others want one',
+    boundedBy: 'those of peers that are gone make way, then one of the address with the most',
+    aim: 'newcomers served',
+    async prepare(attack) {
+      let taken = 0
+      await together(8, async () => {
+        while (taken < RESERVATIONS && !attack.signal.aborted) {
+          if (await reserve(attack, holderAddress(taken++, 3))) attack.tally.count('reservations')
+        }
+      })
+    },
+    run: (attack) => comeAnew(attack, (from) => reserve(attack, from)),
+  },
+  {
     appliesToLegacy: false,
     isApart: true,
     name: 'many-identifies',
@@ -205,6 +227,14 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
       }),
   },
 ]
+
+/** Asks for a reservation under a fresh key, and leaves; gives whether it was granted. */
+async function reserve(attack: Attack, from: string): Promise<boolean> {
+  const { connection } = await connectMember(attack, from)
+  const answer = await askOnce(attack, await openStream(connection, HOP, attack.signal), framed(RESERVE))
+  void connection.close()
+  return answer !== undefined && Buffer.from(answer).includes(GRANTED)
+}
 
 /** Compares what both hold of who is in; gives whether the node said anything. */
 async function exchange(attack: Attack, { connection }: Awaited<ReturnType<typeof connectMember>>) {

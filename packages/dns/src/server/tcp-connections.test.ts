@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MAX_TCP_CONNECTIONS, MAX_TCP_CONNECTIONS_PER_ADDRESS } from '../limits.ts'
 import { clientOf } from './clients.ts'
-import { createTcpConnections } from './tcp-server.ts'
+import { createTcpConnections } from './tcp-connections.ts'
 
 const from = (address: string) => clientOf(address, [])
 

@@ -3,17 +3,12 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import { type Clock, greatestGroup, KeyedCounts, type LoopTurns } from '@mesh/core'
-import {
-  MAX_TCP_CONNECTIONS,
-  MAX_TCP_CONNECTIONS_PER_ADDRESS,
-  MAX_TCP_PIPELINED,
-  MAX_TCP_UNREAD_BYTES,
-  TCP_IDLE_MS,
-} from '../limits.ts'
+import type { Clock, LoopTurns } from '@mesh/core'
+import { MAX_TCP_PIPELINED, MAX_TCP_UNREAD_BYTES, TCP_IDLE_MS } from '../limits.ts'
 import { readQuery } from '../messages/read-query.ts'
 import type { Client } from './clients.ts'
 import type { Outcome, Responder } from './responder.ts'
+import type { TcpConnections } from './tcp-connections.ts'
 import type { Listening, UdpServerInit } from './udp-server.ts'
 
 export interface TcpServerComponents {
@@ -25,49 +20,6 @@ export interface TcpServerComponents {
   readonly count: (outcome: Outcome) => void
   /** Shared by all listeners of a server. */
   readonly connections: TcpConnections
-}
-
-export interface TcpConnections {
-  /**
-   * @param end ends the connection, when it has to make way for one from another network
-   * @returns what gives its place back; undefined: there are too many, in all or from this network
-   */
-  enter(client: Client, end: () => void): (() => void) | undefined
-}
-
-interface Entered {
-  readonly network: string
-  readonly end: () => void
-}
-
-/** Counts connections; of as many as there may be the last one of the network with the most makes way. */
-export function createTcpConnections(): TcpConnections {
-  const all = new Set<Entered>()
-  const byNetwork = new KeyedCounts<string>()
-  const leave = (entered: Entered) => {
-    if (all.delete(entered)) byNetwork.remove(entered.network)
-  }
-  /** False where no network has more than this one will have. */
-  const makeRoom = (network: string) => {
-    const crowd = greatestGroup(all, (each) => each.network)
-    const latest = crowd.at(-1)
-    if (latest === undefined || crowd.length <= byNetwork.of(network) + 1) return false
-    leave(latest)
-    latest.end()
-    return true
-  }
-  return {
-    enter({ rated = '' }, end) {
-      // this machine's own programs share one address
-      const most = rated === '' ? MAX_TCP_CONNECTIONS / 2 : MAX_TCP_CONNECTIONS_PER_ADDRESS
-      if (byNetwork.of(rated) >= most) return undefined
-      if (byNetwork.total >= MAX_TCP_CONNECTIONS && !makeRoom(rated)) return undefined
-      const entered = { network: rated, end }
-      all.add(entered)
-      byNetwork.add(rated)
-      return () => leave(entered)
-    },
-  }
 }
 
 /** Rejects with the system's error when the address cannot be had. */

@@ -3,7 +3,7 @@
  * them together: a member with many keys would take them all. Of as many as there may be those of peers that are gone make
  * way first, then one of the address with the most.
  */
-import { BoundedMap, type Clock, greatestGroup } from '@mesh/core'
+import { BoundedMap, type Clock, whoMakesWay } from '@mesh/core'
 import {
   MAX_RELAY_RESERVATIONS,
   MAX_RELAY_RESERVATIONS_PER_ADDRESS,
@@ -49,17 +49,16 @@ export class RelayShares {
     }
     const own = others.filter((each) => each.address === address).length
     if (own >= MAX_RELAY_RESERVATIONS_PER_ADDRESS) return false
-    if (others.length >= MAX_RELAY_RESERVATIONS && !this.#makeRoom(others, own)) return false
+    if (others.length >= MAX_RELAY_RESERVATIONS && !this.#makeRoom(others, address)) return false
     this.#granted.set(peer, { address, until: now + reservationMs })
     return true
   }
 
-  /** @param own how many the address has for which there is to be room */
-  #makeRoom(others: readonly Holder[], own: number): boolean {
+  /** False where nobody makes way for one more of the address. */
+  #makeRoom(others: readonly Holder[], address: string): boolean {
     const { isHere, end } = this.#init
-    const crowd = greatestGroup(others, ({ address }) => address)
-    const latest = crowd.length > own + 1 ? crowd.at(-1) : undefined
-    const leaving = others.find(({ peer }) => !isHere(peer)) ?? latest
+    const gone = others.find(({ peer }) => !isHere(peer))
+    const leaving = gone ?? whoMakesWay(others, (holder) => holder.address, address)
     if (leaving === undefined) return false
     this.#granted.delete(leaving.peer)
     end(leaving.peer)

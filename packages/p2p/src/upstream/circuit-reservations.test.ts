@@ -1,39 +1,26 @@
 /** A host of libp2p with our circuits, and a relay that says what a test wants it to. */
-import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
 import type { Libp2p, Transport } from '@libp2p/interface'
-import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { createManualClock, eventually, type ManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { startRawHost } from '../../test/raw-peer.ts'
 import { writeFrame } from '../libp2p/frames.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
 import { RELAY_HOP } from '../protocols.ts'
 import { buildCircuitTransport } from './circuit-reservations.ts'
 
 const DAY_MS = 86_400_000
-const ends: (() => unknown)[] = []
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks()
-  await Promise.all(ends.splice(0).map((end) => end()))
 })
 
-async function startHost(transports: readonly ((components: never) => Transport)[] = []): Promise<Libp2p> {
-  const host = await createLibp2p({
-    privateKey: await generateKeyPair('Ed25519'),
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+const startHost = (transports: readonly ((components: never) => Transport)[] = []): Promise<Libp2p> =>
+  startRawHost({
     transports: [tcp(), ...(transports as unknown as [])],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
     services: { identify: identify() },
   })
-  ends.push(() => host.stop())
-  return host
-}
 
 function encodeVarint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...encodeVarint(Math.floor(value / 128))]

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { identify } from '@libp2p/identify'
 import type { PeerInfo, Stream } from '@libp2p/interface'
 import { kadDHT, passthroughMapper } from '@libp2p/kad-dht'
-import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { startRawHost } from '../../test/raw-peer.ts'
 import { tellInTurns } from './dht-answers.ts'
 
 const PROTOCOL = '/mesh/test/kad'
@@ -28,12 +25,8 @@ function answer(): Uint8Array {
   return Buffer.concat([Uint8Array.of((message.length & 0x7f) | 0x80, message.length >> 7), message])
 }
 
-const createHost = async (kad: Parameters<typeof kadDHT>[0], change: (dht: object) => void) =>
-  await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+const startHost = (kad: Parameters<typeof kadDHT>[0], change: (dht: object) => void) =>
+  startRawHost({
     services: {
       identify: identify(),
       ping: ping(),
@@ -47,8 +40,7 @@ const createHost = async (kad: Parameters<typeof kadDHT>[0], change: (dht: objec
 
 test('the peers that an answer names are kept and told of one after the other, each in its turn', async () => {
   const kad = { protocol: PROTOCOL, clientMode: false, peerInfoMapper: passthroughMapper }
-  const liar = await createHost(kad, () => {})
-  onTestFinished(() => liar.stop())
+  const liar = await startHost(kad, () => {})
   await liar.unhandle(PROTOCOL)
   await liar.handle(PROTOCOL, (stream: Stream) =>
     stream.addEventListener('message', () => void stream.send(answer())),
@@ -62,8 +54,7 @@ test('the peers that an answer names are kept and told of one after the other, e
     await new Promise((resolve) => setImmediate(resolve))
     deeds.push(`kept ${id}`)
   }
-  const node = await createHost(kad, (dht) => tellInTurns(dht, keep, turns))
-  onTestFinished(() => node.stop())
+  const node = await startHost(kad, (dht) => tellInTurns(dht, keep, turns))
   const listened = node.services.dht as unknown as EventTarget
   listened.addEventListener('peer', (event) =>
     deeds.push(`told ${(event as CustomEvent<PeerInfo>).detail.id}`),

@@ -2,16 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { type AddressInfo, createServer } from 'node:net'
 import { identify } from '@libp2p/identify'
 import type { Stream } from '@libp2p/interface'
-import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
+import { startRawHost } from '../../test/raw-peer.ts'
 import { joinDht } from '../discovery/dht.ts'
 import type { RendezvousDht } from '../discovery/rendezvous.ts'
 import { createP2pMember } from '../host/p2p-member.ts'
@@ -49,14 +47,7 @@ function answerWith(home: Uint8Array): Uint8Array {
 test('peers that answers of a DHT invent at one host have a node dial it a few times', async () => {
   const third = await startThirdParty()
   let answers = 0
-  const liar = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    services: { identify: identify(), ping: ping() },
-  })
-  onTestFinished(() => liar.stop())
+  const liar = await startRawHost({ services: { identify: identify(), ping: ping() } })
   await liar.handle(PRIVATE_DHT_PROTOCOL, (stream: Stream) => {
     stream.addEventListener('message', () => {
       answers++

@@ -1,33 +1,18 @@
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify, identifyPush } from '@libp2p/identify'
-import { noise } from '@libp2p/noise'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { createManualClock, eventually } from '@mesh/testkit'
-import { createLibp2p, type Libp2p } from 'libp2p'
+import type { Libp2p, Libp2pOptions } from 'libp2p'
 import { afterEach, expect, test, vi } from 'vitest'
+import { startRawHost } from '../../test/raw-peer.ts'
 import { leaveOutFutureRecords } from './future-records.ts'
 
 const DAY_MS = 86_400_000
-const ends: (() => unknown)[] = []
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks()
-  await Promise.all(ends.splice(0).map((end) => end()))
 })
 
-async function startHost(init: Parameters<typeof createLibp2p>[0] = {}): Promise<Libp2p> {
-  const host = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
-    services: { identify: identify(), identifyPush: identifyPush() },
-    ...init,
-  })
-  ends.push(() => host.stop())
-  return host
-}
+const startHost = (init: Libp2pOptions = {}): Promise<Libp2p> =>
+  startRawHost({ services: { identify: identify(), identifyPush: identifyPush() }, ...init })
 
 test('the addresses of a peer whose clock was a day ahead are learnt when it comes back', async () => {
   const clock = createManualClock()

@@ -30,11 +30,6 @@ interface WaitingBlocksInit {
   readonly parallel: number
 }
 
-/** How long judging a byte takes, in ms, until that is known: an entry of 250 bytes takes a millisecond. */
-const MS_OF_BYTE = 1 / 250
-/** How many bytes are judged until what was judged before counts half. */
-const FADE_BYTES = 1024 * 1024
-
 export class WaitingBlocks {
   readonly #init: WaitingBlocksInit
   /** The blocks that wait, by the peer that is charged; of peers with equal times the first one's turn is next. */
@@ -44,8 +39,6 @@ export class WaitingBlocks {
   /** How long this node worked for each peer, in ms; one that comes back begins with what the last one had. */
   readonly #usedMs = new BoundedMap<string, number>(MAX_MEMBERS_REMEMBERED)
   #lastUsedMs = 0
-  /** The bytes that were judged lately, and the time that they took in ms. */
-  #lately = { bytes: 0, ms: 0 }
   /** Bytes that wait, by peer. */
   readonly #bytes = new Map<string, number>()
   readonly #judged = new Set<WaitingBlock>()
@@ -104,9 +97,6 @@ export class WaitingBlocks {
     if (!this.#judged.delete(block)) return
     this.#judgedBytes -= judgedBytes(block)
     this.#usedMs.set(block.charged, this.#usedOf(block.charged) + tookMs)
-    const { bytes, ms } = this.#lately
-    const fade = bytes > FADE_BYTES ? 0.5 : 1
-    this.#lately = { bytes: fade * bytes + block.inflatedBytes, ms: fade * ms + tookMs }
   }
 
   /** Forgets all blocks that wait. */
@@ -123,11 +113,9 @@ export class WaitingBlocks {
   /** Gives the peer for which this node will have worked the least after its next message, among those whose may begin. */
   #peerInTurn(): string | undefined {
     let [inTurn, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY]
-    const { bytes, ms } = this.#lately
-    const msOfByte = bytes === 0 ? MS_OF_BYTE : ms / bytes
     for (const [peer, [block]] of this.#byPeer) {
       if (block === undefined) continue
-      const usedMs = this.#usedOf(peer) + block.inflatedBytes * msOfByte
+      const usedMs = this.#usedOf(peer) + expectedMs(block)
       if (usedMs < least && this.#mayBegin(block)) [inTurn, least] = [peer, usedMs]
     }
     return inTurn
@@ -176,6 +164,12 @@ export class WaitingBlocks {
     else this.#bytes.set(peer, bytes)
   }
 }
+
+/**
+ * How long judging a block may take, in ms: an entry of 250 bytes takes one. As its sender chooses what a long one holds, and most
+ * long ones take less, none counts for more than a second.
+ */
+const expectedMs = ({ inflatedBytes }: WaitingBlock) => Math.min(inflatedBytes / 250, 1_000)
 
 const heldBytes = ({ plaintext }: WaitingBlock) => plaintext.length + WAITING_MESSAGE_BYTES
 

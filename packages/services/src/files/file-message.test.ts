@@ -18,6 +18,7 @@ describe('messages of /mesh/file/1', () => {
     { type: 'request', name: 'Urlaub 2026 ☀', entries: new Uint8Array(500).fill(4) },
     { type: 'offer', name: 'photos', isFolder: true, entryCount: 5_000 },
     { type: 'entries', entries: [folder('a'), { ...file('a/b', 2 ** 40), isExecutable: true }] },
+    { type: 'entries', entries: [file('\ufeffa/b')] },
     { type: 'refusal', code: 2, reason: 'not announced' },
     { type: 'want', index: 7, offset: 2 ** 33, sha256: new Uint8Array(32).fill(9) },
     { type: 'begin', index: 7, offset: 2 ** 33 },

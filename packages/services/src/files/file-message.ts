@@ -240,7 +240,8 @@ function fields(
   return out.finish()
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** A name may begin with a byte order mark, which is a character of it. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_BYTES = new Uint8Array(0)
 
 /** The last value of each field, by its number. @throws what the reader throws, and for text that is no UTF-8 */

@@ -1,4 +1,4 @@
-/** A stream as Node's HTTP takes it: what they do not read slows the other side down, and the other way round. */
+/** A stream as Node's HTTP takes it: what it does not read slows the other side down, and the other way round. */
 import { Duplex } from 'node:stream'
 import type { LoopTurns } from '@mesh/core'
 import { HTTP_PIECE_BYTES } from '../limits.ts'
@@ -25,7 +25,7 @@ export class StreamDuplex extends Duplex {
   readonly #traffic: Traffic | undefined
   readonly #turns: StreamDuplexInit['turns']
   readonly #pieceBytes: number
-  /** Bytes that came and are not handed on, as it is held or its reader has enough. */
+  /** Bytes that came and are not handed on: it is held, its reader has enough, or they wait for a later turn. */
   #kept: Uint8Array[] = []
   #hasEnded = false
   #isHandingOn = false

@@ -2,7 +2,7 @@
  * Inbound streams that came before their peer's key or entry in the ledger: kept unread, one a peer, for a while. Of as many
  * as there may be the last one of the address with the most makes way.
  */
-import { addressGroup, type Clock, greatestGroup, KeyedCounts, type PeerId } from '@mesh/core'
+import { addressGroup, type Clock, KeyedCounts, type PeerId, whoMakesWay } from '@mesh/core'
 import type { ByteStream } from '../ports.ts'
 import { MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS } from './limits.ts'
 
@@ -49,13 +49,12 @@ export class HeldStreams {
     this.#byAddress.add(group)
   }
 
-  /** False where no address has more than this one will have. */
+  /** False where nobody makes way. */
   #makeRoom(group: string): boolean {
-    const crowd = greatestGroup(this.#held.values(), (held) => held.group)
-    const latest = crowd.at(-1)
-    if (latest === undefined || crowd.length <= this.#byAddress.of(group) + 1) return false
-    this.release(latest.stream.peer)
-    this.#onRefused(latest.stream)
+    const leaving = whoMakesWay(this.#held.values(), (held) => held.group, group)
+    if (leaving === undefined) return false
+    this.release(leaving.stream.peer)
+    this.#onRefused(leaving.stream)
     return true
   }
 
