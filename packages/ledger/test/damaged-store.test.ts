@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, MeshError, silentLogger, systemClock } from '@mesh/core'
-import { createManualClock, createSeededRandom, eventually } from '@mesh/testkit'
+import { createManualClock, createSeededRandom, eventually, type ManualClock } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger, type Ledger } from '../src/index.ts'
 import { isLogBroken } from '../src/node/log-check.ts'
@@ -360,7 +360,7 @@ describe('a copy', () => {
     const running = createLedger({}, { signer, store: again })
     const { hours, copies } = copied(running, again)
     await hours.advance(120_000)
-    await eventually(() => expect(existsSync(`${file()}.copy`)).toBe(true))
+    await untilPlanned(hours)
     const sound = readFileSync(`${file()}.copy`)
     const bytes = readFileSync(file())
     for (let at = bytes.indexOf(' 15 15 '); at >= 0; at = bytes.indexOf(' 15 15 ', at + 1))
@@ -392,9 +392,13 @@ describe('a copy', () => {
     await writeSome(ledger, count)
     const { hours, copies } = copied(ledger, store)
     await hours.advance(120_000)
-    await eventually(() => expect(existsSync(`${file()}.copy`)).toBe(true))
+    await untilPlanned(hours)
     return { ledger, copies, hours }
   }
+
+  /** Resolves when there is a copy, and the next one is planned, which comes after it. */
+  const untilPlanned = (hours: ManualClock) =>
+    eventually(() => expect([existsSync(`${file()}.copy`), hours.pending]).toEqual([true, 1]))
 
   /** Changes bytes of a file as a disk does: in place, while others have it open. */
   function overwrite(path: string, change: (bytes: Buffer) => void): void {
@@ -487,6 +491,7 @@ describe('a copy', () => {
     })
     await hours.advance(0)
     await eventually(() => expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true }))
+    await untilPlanned(hours)
     return { ledger: again, copies, hours, sound }
   }
 
