@@ -2,36 +2,48 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { HEADS_AT_ONCE } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 
 const CONNECTIONS = 200
 const HEAD_BYTES = 20 * 1024
 
-test('a question on a known connection is not kept waiting by heads that begin on many others at once', async () => {
-  let readBefore = 0
-  const taken: Socket[] = []
-  // each look at the time takes a millisecond: how fast this machine reads says nothing
-  let now = 0
+/** Listens, with an answer to each request, and gives what opens a connection from an address. */
+async function listen(monotonic: () => number, onRequest: (path: string) => void) {
   const server = createHttpServer(
-    (_req, res) => {
-      readBefore = taken.filter(({ bytesRead }) => bytesRead > 0).length
+    ({ url = '' }, res) => {
+      onRequest(url)
       res.end('answered')
     },
-    { clock: { ...systemClock, monotonic: () => now++ }, random: systemRandom },
+    { clock: { ...systemClock, monotonic }, random: systemRandom },
   )
-  server.on('connection', (socket) => taken.push(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', 1_024, resolve))
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const open = () => {
-    const socket = connect(port, '127.0.0.1')
+  const open = (localAddress = '127.0.0.1') => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
     onTestFinished(() => void socket.destroy())
     return socket.on('error', () => {})
   }
-  const many = Array.from({ length: CONNECTIONS }, open)
+  return { server, open }
+}
+
+test('a question on a known connection is not kept waiting by heads that begin on many others at once', async () => {
+  let readBefore = 0
+  const taken: Socket[] = []
+  // each look at the time takes a millisecond: how fast this machine reads says nothing
+  let now = 0
+  const { server, open } = await listen(
+    () => now++,
+    () => {
+      readBefore = taken.filter(({ bytesRead }) => bytesRead > 0).length
+    },
+  )
+  server.on('connection', (socket) => taken.push(socket))
+  const many = Array.from({ length: CONNECTIONS }, () => open())
   const known = open()
   let answers = 0
   known.setEncoding('latin1').on('data', (text: string) => (answers += text.split('answered').length - 1))
@@ -47,4 +59,21 @@ test('a question on a known connection is not kept waiting by heads that begin o
   expect(readBefore).toBeLessThan(CONNECTIONS / 2)
   // none of them is forgotten
   await eventually(() => expect(taken.every(({ bytesRead }) => bytesRead > 0)).toBe(true))
+})
+
+test('of new connections that wait each address has as many read, however many one opens', async () => {
+  const asked: string[] = []
+  // while no time goes by connections are taken first, all that come at once
+  const { open } = await listen(
+    () => 0,
+    (path) => asked.push(path),
+  )
+  const ask = (path: string, from?: string) =>
+    open(from).write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  const askMany = () => Array.from({ length: CONNECTIONS }, () => ask('/many', '127.0.0.2'))
+  askMany()
+  ask('/one')
+  askMany()
+  await eventually(() => expect(asked).toHaveLength(2 * CONNECTIONS + 1))
+  expect(asked.indexOf('/one')).toBeLessThan(HEADS_AT_ONCE)
 })

@@ -61,7 +61,7 @@ export function createHttpServer(
   const arrivals = new Arrivals(clock)
   const turns = new RequestTurns(clock, arrivals)
   const unread = new UnreadBytes(clock)
-  const heads = new HeadTurns(clock, () => void unread.enforce())
+  const heads = new HeadTurns({ onBegin: begin, beforeTurn: () => void unread.enforce() }, clock)
   const reads = new ReadTurns(clock, (socket, isLong) => heads.came(socket, isLong))
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     remember(inFlight, req.socket, res)
@@ -98,11 +98,13 @@ export function createHttpServer(
   server.maxHeadersCount = MAX_HEADER_LINES
   server.maxConnections = MAX_CONNECTIONS
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
-  server.on('connection', () => arrivals.note())
-  server.on('connection', limitConnections())
-  server.on('connection', (socket: Socket) => reads.watch(socket))
-  server.on('connection', (socket: Socket) => unread.watch(socket))
-  server.on('connection', (socket: Socket) => heads.watch(socket))
+  const nodesOwn = takeConnections(server)
+  const hasRoom = limitConnections()
+  server.on('connection', (socket: Socket) => {
+    arrivals.note()
+    if (hasRoom(socket)) heads.watch(socket)
+    else socket.destroy()
+  })
   // who expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
@@ -112,10 +114,13 @@ export function createHttpServer(
     answerLast(socket, new Problem('http.bad_request', message, { hint }))
   }
   const [boundPipelining, boundPieces] = [createPipelineBounds(), createPieceBounds()]
-  server.on('connection', (socket: Socket) => {
+  function begin(socket: Socket): void {
+    nodesOwn(socket)
+    reads.watch(socket)
+    unread.watch(socket)
     boundPipelining(socket, () => endWith(socket, TOO_MANY_AT_ONCE))
     boundPieces(socket, () => endWith(socket, TOO_MANY_PIECES))
-  })
+  }
   server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
   // thousands of connections may end in the middle of a request at once, or have no time left
   const endTurns = new LoopTurns(REQUESTS_TURN_MS, clock)
@@ -130,15 +135,25 @@ export function createHttpServer(
   return server
 }
 
+/** Keeps Node from reading a new connection and parsing it at once; gives what has it do so. */
+function takeConnections(server: Server): (socket: Socket) => void {
+  ;(server as { pauseOnConnect?: boolean }).pauseOnConnect = true
+  const nodesOwn = server.listeners('connection')
+  server.removeAllListeners('connection')
+  return (socket) => {
+    for (const listener of nodesOwn) listener.call(server, socket)
+  }
+}
+
 /** No other machine takes all the connections. */
 function limitConnections() {
   const counts = new KeyedCounts<string>()
-  return (socket: Socket) => {
+  return (socket: Socket): boolean => {
     const group = otherMachineOf(socket.remoteAddress)
-    if (group === undefined) return
+    if (group === undefined) return true
     const count = counts.add(group)
     socket.on('close', () => counts.remove(group))
-    if (count > MAX_CONNECTIONS_PER_ADDRESS) socket.destroy()
+    return count <= MAX_CONNECTIONS_PER_ADDRESS
   }
 }
 
