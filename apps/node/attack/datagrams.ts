@@ -18,6 +18,8 @@ export interface DatagramAttack {
   readonly does: string
   readonly boundedBy: string
   readonly kinds: string
+  /** The least part of the time in which the members' path over UDP has to stand; default: none. */
+  readonly leastOverUdp?: number
 }
 
 export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
@@ -34,6 +36,14 @@ export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
     does: 'beginnings of handshakes from 65,536 addresses, with the right public key and with a wrong one; then a guest comes',
     boundedBy: 'HANDSHAKES_UNDER_LOAD (cookies), HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND',
     kinds: 'handshakes,bad-handshakes',
+  },
+  {
+    name: 'overheard-probes',
+    who: 'stranger',
+    does: 'probes of the path between two members, overheard and sent again, and others that name the same pair',
+    boundedBy: 'PROBE_COPIES, QUESTIONS_PER_SECOND, the code of each probe',
+    kinds: 'replayed-probes,named-probes',
+    leastOverUdp: 0.9,
   },
 ]
 
@@ -84,7 +94,7 @@ export async function runDatagramAttack(attack: DatagramAttack, run: DatagramRun
     if (a === undefined || b === undefined) throw new Error('no machines')
     await pingSoon(lab, 'b', a.v4, JOIN_MS)
     await untilOverUdp(b)
-    return judge(attack, run, await flood({ lab, a, attack, run }))
+    return judge(attack, run, await flood({ lab, a, b, attack, run }))
   } finally {
     await vpn.close()
   }
@@ -103,6 +113,7 @@ async function untilOverUdp({ control }: Machine): Promise<void> {
 interface Flooding {
   readonly lab: Lab
   readonly a: Machine
+  readonly b: Machine
   readonly attack: DatagramAttack
   readonly run: DatagramRun
 }
@@ -117,13 +128,15 @@ interface Seen {
   readonly sent: number
   readonly perSecond: number
   readonly pings: { readonly sent: number; readonly answered: number; readonly longestMs: number }
+  /** The part of the looks at the member's path to the victim that found one over UDP. */
+  readonly overUdp: number
   /** Megabits a second of the connection that lasted through the flood; 0: it was lost. */
   readonly mbps: number
   readonly guestCame: boolean
   readonly isAlive: boolean
 }
 
-async function flood({ lab, a, attack, run }: Flooding): Promise<Seen> {
+async function flood({ lab, a, b, attack, run }: Flooding): Promise<Seen> {
   const { seconds } = run
   const guest = await a.control.createGuest({ body: { Name: 'newcomer' } })
   const valueOf = (field: string) => new RegExp(`^${field} = (.*)$`, 'm').exec(guest.Configuration)?.[1] ?? ''
@@ -133,7 +146,7 @@ async function flood({ lab, a, attack, run }: Flooding): Promise<Seen> {
   const calmMs = (await calm.finish()).healthMs
   const stop = await serveIperf(lab, 'a')
   try {
-    const watching = watch(a)
+    const [watching, path] = [watch(a), watchPath(b)]
     const load = iperf(lab, 'b', a.v4, ['-t', String(seconds + 3), '-b', '20M'])
     const rated = run.rate === undefined ? [] : ['--rate', String(run.rate)]
     const words = ['flood', endpoint, String(seconds), attack.kinds, '--sources', SOURCES, '--key', key]
@@ -147,12 +160,13 @@ async function flood({ lab, a, attack, run }: Flooding): Promise<Seen> {
       load.then(({ bitsPerSecond }) => bitsPerSecond / 1e6).catch(() => 0),
     ])
     const health = await watching.finish()
+    const overUdp = await path.finish()
     const { sent, perSecond } = JSON.parse(said) as { readonly sent: number; readonly perSecond: number }
     const isAlive = await ping(lab, 'b', a.v4, { count: 5, withinS: 20 }).then(
       () => true,
       () => false,
     )
-    return { calmMs, ...health, sent, perSecond, pings, mbps, guestCame, isAlive }
+    return { calmMs, ...health, sent, perSecond, pings, overUdp, mbps, guestCame, isAlive }
   } finally {
     await stop()
   }
@@ -181,6 +195,26 @@ async function pingDuring(lab: Lab, to: string, seconds: number): Promise<Seen['
   const [, sent, answered] = /(\d+) packets transmitted, (\d+) received/.exec(out) ?? []
   const longest = /= [\d.]+\/[\d.]+\/([\d.]+)\//.exec(out)?.[1]
   return { sent: Number(sent ?? 0), answered: Number(answered ?? 0), longestMs: Number(longest ?? 0) }
+}
+
+/** Looks at the member's path to the victim until it is finished: the part of the looks that found one over UDP. */
+function watchPath({ control }: Machine) {
+  let isOver = false
+  const watching = (async () => {
+    let [looks, found] = [0, 0]
+    for (; !isOver; looks++) {
+      const { Peers } = await control.getVpn()
+      if (Peers.some(({ UDP }) => UDP.State !== 'none')) found++
+      await pause(LOOK_EVERY_MS)
+    }
+    return found / looks
+  })()
+  return {
+    finish() {
+      isOver = true
+      return watching
+    },
+  }
 }
 
 /** Looks at the victim's health and memory until it is finished. */
@@ -212,10 +246,11 @@ function watch({ pid, control }: Machine) {
 }
 
 function judge(attack: DatagramAttack, { bounds }: DatagramRun, seen: Seen): Measured {
-  const { calmMs, healthMs, ownHealthMs, grownMb, sent, perSecond, pings, mbps, guestCame } = seen
+  const { calmMs, healthMs, ownHealthMs, grownMb, sent, perSecond, pings, overUdp, mbps, guestCame } = seen
   const outcome = [
     `${sent} datagrams, ${perSecond} a second`,
     `${pings.answered} of ${pings.sent} pings`,
+    `${Math.round(overUdp * 100)} % of the time over UDP`,
     `iperf3 ${mbps.toFixed(1)} Mbit/s`,
     guestCame ? 'the guest came in' : 'the guest did not come in',
   ].join('; ')
@@ -231,16 +266,20 @@ function judge(attack: DatagramAttack, { bounds }: DatagramRun, seen: Seen): Mea
     writeMs: pings.longestMs,
     carried: sent > 0 ? 'carried out' : 'never ran',
     outcome,
-    broke: brokenBound(seen, { ...bounds, healthMs: Math.max(bounds.healthMs, calmMs + bounds.healthMs) }),
+    broke: brokenBound(attack, seen, {
+      ...bounds,
+      healthMs: Math.max(bounds.healthMs, calmMs + bounds.healthMs),
+    }),
   }
 }
 
-function brokenBound(seen: Seen, bounds: Bounds): string | undefined {
-  const { ownHealthMs, grownMb, pings, mbps, guestCame, isAlive } = seen
+function brokenBound({ leastOverUdp = 0 }: DatagramAttack, seen: Seen, bounds: Bounds): string | undefined {
+  const { ownHealthMs, grownMb, pings, overUdp, mbps, guestCame, isAlive } = seen
   if (!isAlive) return 'the session ended'
   if (mbps === 0) return 'a connection was lost'
   if (pings.answered < pings.sent * LEAST_ANSWERED)
     return `${pings.answered} of ${pings.sent} pings came back`
+  if (overUdp < leastOverUdp) return `over UDP ${Math.round(overUdp * 100)} % of the time`
   if (!guestCame) return 'a guest did not get in'
   if (ownHealthMs > bounds.healthMs) return `health took ${Math.round(ownHealthMs)} ms of the node's own`
   if (grownMb > bounds.grownMb) return `grew by ${Math.round(grownMb)} MB`

@@ -110,7 +110,7 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     sendDatagram: () => false,
     openSocket: () => undefined,
     closeSocket() {},
-    expectDatagrams() {},
+    expectProbes() {},
     takeDatagrams: () => [],
     activePeers: () => [],
     close() {},

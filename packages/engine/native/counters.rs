@@ -55,6 +55,8 @@ reasons! {
     DeviceRefused => "deviceRefused",
     /// Out: the socket did not take it: its buffer is full, or the way does not take that length.
     NotSent => "notSent",
+    /// In: a probe of a path that is not what it says, or was sent again and again.
+    ProbeRefused => "probeRefused",
     /// In: more datagrams that are no WireGuard than are looked at.
     DatagramLimit => "datagramLimit",
 }

@@ -1,13 +1,13 @@
-//! Datagrams on the socket that are no WireGuard, for the application: the first bytes of each, bounded in number. Those
-//! that name a word which the application expects go by a bound of their own, so that no flood of others holds them up.
-use crate::limits::{MAX_DATAGRAMS, MAX_KEPT_BYTES};
+//! Datagrams on the socket that are no WireGuard, for the application: the first bytes of each, bounded in number. Probes
+//! of paths go by bounds of their own, so that no flood of others holds them up.
+use crate::counters::Reason;
+use crate::limits::*;
+use crate::probe_gate::{ProbeGate, Verdict};
 use crate::sockets::Source;
-use parking_lot::{Mutex, RwLock};
-use std::collections::{HashSet, VecDeque};
-
-/// A word that an expected datagram has behind its first four bytes.
-pub type Word = [u8; 8];
-const WORD_AT: usize = 4;
+use crate::source_limits::SourceLimits;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::time::Instant;
 
 pub struct Datagram {
     pub from: Source,
@@ -17,44 +17,57 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
 }
 
-#[derive(Default)]
 pub struct Datagrams {
-    expected: RwLock<HashSet<Word>>,
+    pub probes: ProbeGate,
+    /// Bounds of the probes of paths that others begin.
+    questions: SourceLimits,
+    /// Those of all that is no probe.
+    others: SourceLimits,
     waiting: Mutex<Waiting>,
 }
 
 #[derive(Default)]
 struct Waiting {
-    expected: VecDeque<Datagram>,
+    probes: VecDeque<Datagram>,
     others: VecDeque<Datagram>,
 }
 
+impl Default for Datagrams {
+    fn default() -> Datagrams {
+        Datagrams {
+            probes: ProbeGate::default(),
+            questions: SourceLimits::new(QUESTIONS_PER_SOURCE, DATAGRAMS_PER_SECOND),
+            others: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
+            waiting: Mutex::default(),
+        }
+    }
+}
+
 impl Datagrams {
-    pub fn expect(&self, words: HashSet<Word>) {
-        *self.expected.write() = words;
-    }
-
-    pub fn is_expected(&self, datagram: &[u8]) -> bool {
-        let word = datagram.get(WORD_AT..).and_then(|rest| rest.first_chunk::<8>());
-        word.is_some_and(|word| self.expected.read().contains(word))
-    }
-
-    /// False: too many wait.
-    pub fn push(&self, from: Source, datagram: &[u8], expected: bool) -> bool {
+    /// Takes one that came, or says why it is dropped.
+    pub fn accept(&self, from: Source, datagram: &[u8]) -> Result<(), Reason> {
+        let now = Instant::now();
+        let verdict = self.probes.judge(datagram, now);
+        let has_room = match verdict {
+            Verdict::Refused => return Err(Reason::ProbeRefused),
+            Verdict::Answer => true,
+            Verdict::Question => self.questions.take(from.address, now),
+            Verdict::Other => self.others.take(from.address, now),
+        };
         let mut waiting = self.waiting.lock();
-        let queue = if expected { &mut waiting.expected } else { &mut waiting.others };
-        if queue.len() >= MAX_DATAGRAMS {
-            return false;
+        let queue = if verdict == Verdict::Other { &mut waiting.others } else { &mut waiting.probes };
+        if !has_room || queue.len() >= MAX_DATAGRAMS {
+            return Err(Reason::DatagramLimit);
         }
         let bytes = datagram[..datagram.len().min(MAX_KEPT_BYTES)].to_vec();
         queue.push_back(Datagram { from, len: datagram.len(), bytes });
-        true
+        Ok(())
     }
 
-    /// All that wait, the expected ones first.
+    /// All that wait, probes first.
     pub fn take(&self) -> Vec<Datagram> {
         let mut waiting = self.waiting.lock();
-        let Waiting { expected, others } = &mut *waiting;
-        expected.drain(..).chain(others.drain(..)).collect()
+        let Waiting { probes, others } = &mut *waiting;
+        probes.drain(..).chain(others.drain(..)).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
 use crate::clamp::{MAX_TOO_BIG, too_big};
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams, Word};
+use crate::datagrams::{Datagram, Datagrams};
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
@@ -10,6 +10,7 @@ use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
 use crate::peer::{Peer, Tunnel};
 use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::probe_gate::{ProbeKey, Word};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
@@ -19,7 +20,6 @@ use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
 use crate::{change, limits, queues};
-use std::collections::HashSet;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -224,12 +224,13 @@ impl Engine {
     /// Sends a datagram that is no WireGuard, by `socket`. False: there is none, or the way does not take it.
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
         let sockets = self.shared.sockets.as_ref();
+        self.shared.datagrams.probes.sent(datagram);
         sockets.is_some_and(|sockets| sockets.with(socket, 0, |socket| socket.send(to, datagram)).is_ok())
     }
 
-    /// Datagrams with one of these words behind their first four bytes go before all others that are no WireGuard.
-    pub fn expect_datagrams(&self, words: HashSet<Word>) {
-        self.shared.datagrams.expect(words);
+    /// The probes of these pairs go before all other datagrams that are no WireGuard.
+    pub fn expect_probes(&self, pairs: impl Iterator<Item = (Word, ProbeKey)>) {
+        self.shared.datagrams.probes.expect(pairs);
     }
 
     pub fn take_datagrams(&self) -> Vec<Datagram> {

@@ -207,14 +207,9 @@ impl<'a> FromSocket<'a> {
     }
 
     fn other(&self, from: Source, datagram: &[u8]) {
-        let shared = self.shared;
-        let expected = shared.datagrams.is_expected(datagram);
-        let SocketLimits { datagrams, expected: of_expected, .. } = &shared.source_limits;
-        let limit = if expected { of_expected } else { datagrams };
-        if limit.take(from.address, Instant::now()) && shared.datagrams.push(from, datagram, expected) {
-            shared.events.tell(Event::Datagrams, 0);
-        } else {
-            shared.counters.drop_one(Reason::DatagramLimit);
+        match self.shared.datagrams.accept(from, datagram) {
+            Ok(()) => self.shared.events.tell(Event::Datagrams, 0),
+            Err(reason) => self.shared.counters.drop_one(reason),
         }
     }
 }

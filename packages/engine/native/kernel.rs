@@ -11,10 +11,11 @@ mod wireguard;
 mod worker;
 
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams, Word};
+use crate::datagrams::{Datagram, Datagrams};
 use crate::events::{Event, Events};
 use crate::interface::{OpenError, Routes, explain};
 use crate::peer_config::PeerConfig;
+use crate::probe_gate::{ProbeKey, Word};
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
 use crate::table::Prefix;
@@ -25,7 +26,7 @@ use parking_lot::Mutex;
 use poll::Poll;
 use probes::Probes;
 use shared::{Known, Shared, Tables};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -167,11 +168,12 @@ impl KernelEngine {
     }
 
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
+        self.shared.datagrams.probes.sent(datagram);
         self.shared.probes.as_ref().is_some_and(|probes| probes.send(to, datagram))
     }
 
-    pub fn expect_datagrams(&self, words: HashSet<Word>) {
-        self.shared.datagrams.expect(words);
+    pub fn expect_probes(&self, pairs: impl Iterator<Item = (Word, ProbeKey)>) {
+        self.shared.datagrams.probes.expect(pairs);
     }
 
     pub fn take_datagrams(&self) -> Vec<Datagram> {

@@ -38,6 +38,7 @@ pub mod packet;
 pub mod peer;
 pub mod peer_config;
 mod port_group;
+mod probe_gate;
 pub mod queues;
 mod receivers;
 mod segments;

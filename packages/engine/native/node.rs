@@ -7,6 +7,7 @@ use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::memory;
 use crate::node_table::{key, peer_configs, prefixes, ranges, socket_address};
+use crate::probe_gate::{ProbeKey, Word};
 use crate::socket::{self, SocketConfig};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -200,11 +201,10 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// The words of 8 bytes, one behind the other, that expected datagrams have behind their first four bytes.
+    /// The pairs whose probes are expected, one behind the other: the word of 8 bytes that names each, and its key of 32.
     #[napi]
-    pub fn expect_datagrams(&self, words: &[u8]) -> Result<()> {
-        let words = words.chunks_exact(8).filter_map(|word| word.try_into().ok());
-        self.engine()?.expect_datagrams(words.collect());
+    pub fn expect_probes(&self, pairs: &[u8]) -> Result<()> {
+        self.engine()?.expect_probes(named_pairs(pairs));
         Ok(())
     }
 
@@ -334,6 +334,12 @@ pub fn reason_names() -> Vec<String> {
 #[napi]
 pub fn event_names() -> Vec<String> {
     EVENT_NAMES.iter().map(|name| name.to_string()).collect()
+}
+
+/// The words and keys of pairs of peers, of 8 and 32 bytes, that stand one behind the other.
+pub fn named_pairs(bytes: &[u8]) -> impl Iterator<Item = (Word, ProbeKey)> {
+    let (pairs, _) = bytes.as_chunks::<40>();
+    pairs.iter().filter_map(|pair| Some((*pair.first_chunk()?, *pair.last_chunk()?)))
 }
 
 pub fn native_datagram(datagram: Datagram) -> NativeDatagram {

@@ -99,9 +99,8 @@ impl NativeKernel {
     pub fn close_socket(&self, _port: u16) {}
 
     #[napi]
-    pub fn expect_datagrams(&self, words: &[u8]) -> Result<()> {
-        let words = words.chunks_exact(8).filter_map(|word| word.try_into().ok());
-        self.engine()?.expect_datagrams(words.collect());
+    pub fn expect_probes(&self, pairs: &[u8]) -> Result<()> {
+        self.engine()?.expect_probes(named_pairs(pairs));
         Ok(())
     }
 

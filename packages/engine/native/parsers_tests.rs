@@ -2,11 +2,11 @@
 //! comes out keeps its promises. `PROPTEST_CASES` makes it longer; a failing case is kept in `proptest-regressions`.
 use crate::checksum::{fold, sum};
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
-use crate::datagrams::Datagrams;
 use crate::device::Device;
 use crate::engine::Engine;
 use crate::packet::parse;
 use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::probe_gate::ProbeGate;
 use crate::queues::{Incoming, frames, push_frame};
 use crate::receivers::index_at;
 use crate::segments::{HEADER, Joiner, cut};
@@ -16,6 +16,7 @@ use crate::test_packets::{Spec, build, slow_sum};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::net::SocketAddr;
+use std::time::Instant;
 use tun_rs::VirtioNetHdr;
 
 /// A change of one byte, anywhere in the first hundred bytes.
@@ -176,7 +177,11 @@ proptest! {
         let from = SocketAddr::new(from.to_be_bytes().into(), 7);
         let mut answers = Vec::new();
         let _ = index_at(&datagram, datagram.len() % 9);
-        Datagrams::default().is_expected(&datagram);
+        let probes = ProbeGate::default();
+        let word = datagram.get(4..).and_then(|rest| rest.first_chunk::<8>()).copied();
+        probes.expect(word.map(|word| (word, [1; 32])).into_iter());
+        probes.sent(&datagram);
+        probes.judge(&datagram, Instant::now());
         match message_of(&datagram) {
             Some(Message::Handshake) => {
                 prop_assert!(!identity.is_for_us(&datagram) || datagram[0] == 3);

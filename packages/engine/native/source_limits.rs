@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const SLOTS: usize = 1024;
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// The bounds of what strangers may send to the engine's sockets.
+/// The bounds of the handshakes that strangers may send to the engine's sockets.
 pub struct SocketLimits {
     pub handshakes: SourceLimits,
     /// Handshake messages under load, whose senders say that they proved their address: to look costs something.
@@ -18,10 +18,6 @@ pub struct SocketLimits {
     pub proven: SourceLimits,
     /// Cookies, by which senders prove their address.
     pub cookies: SourceLimits,
-    /// Datagrams that are no WireGuard.
-    pub datagrams: SourceLimits,
-    /// Those of them that the application expects.
-    pub expected: SourceLimits,
 }
 
 impl Default for SocketLimits {
@@ -31,8 +27,6 @@ impl Default for SocketLimits {
             claims: SourceLimits::new(HANDSHAKES_PER_SOURCE, CLAIMS_PER_SECOND),
             proven: SourceLimits::new(HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND),
             cookies: SourceLimits::new(HANDSHAKES_PER_SOURCE, COOKIES_PER_SECOND),
-            datagrams: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
         }
     }
 }

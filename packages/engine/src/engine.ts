@@ -48,6 +48,14 @@ export interface EngineInit {
   readonly addon?: string
 }
 
+/** The token and the key of the probes of paths between two peers (docs/PROTOCOLS.md, 'Paths over UDP'). */
+export interface ProbePair {
+  /** 8 bytes that name the pair. */
+  readonly token: Uint8Array
+  /** 32 bytes with which the other end makes the codes of its probes. */
+  readonly key: Uint8Array
+}
+
 /** A datagram on the engine's socket that is no WireGuard. */
 export interface Datagram {
   readonly from: Endpoint
@@ -155,13 +163,14 @@ export interface Engine {
   /** Closes a further socket; what would still go by it leaves by the engine's own. */
   closeSocket(port: number): void
   /**
-   * Names the words of 8 bytes that datagrams have which the application expects, behind their first four bytes; whole
-   * each time. They have bounds of their own, so that what strangers send does not hold them up.
+   * Names the pairs of peers whose probes are expected, all of them each time. Such probes have bounds of their own, so that
+   * what strangers send does not hold them up, even who reads them on their way and sends them again: what names a pair and
+   * is not the other end's, or came too often, is dropped.
    */
-  expectDatagrams(words: readonly Uint8Array[]): void
+  expectProbes(pairs: readonly ProbePair[]): void
   /**
-   * The datagrams since the last call that are no WireGuard. At most 512 wait of those that are expected and of others,
-   * 1,000 a second from one address of the first and 100 of the others.
+   * The datagrams since the last call that are no WireGuard. At most 512 wait of probes and of others, 1,000 a second from
+   * one address of the first and 100 of the others.
    */
   takeDatagrams(): readonly Datagram[]
   /** The peers to or from whom packets passed since the last call, or for whom packets wait. */
@@ -347,8 +356,9 @@ class NativeBackedEngine implements Engine {
     if (!this.#closed) this.#native.closeSocket(port)
   }
 
-  expectDatagrams(words: readonly Uint8Array[]): void {
-    if (!this.#closed) this.#native.expectDatagrams(Buffer.concat(words))
+  expectProbes(pairs: readonly ProbePair[]): void {
+    const bytes = pairs.flatMap(({ token, key }) => [token, key])
+    if (!this.#closed) this.#native.expectProbes(Buffer.concat(bytes))
   }
 
   takeDatagrams(): readonly Datagram[] {

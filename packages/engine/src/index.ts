@@ -18,6 +18,7 @@
  */
 export {
   type Datagram,
+  type ProbePair,
   type Engine,
   type EngineComponents,
   type EngineEvent,

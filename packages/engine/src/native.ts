@@ -82,7 +82,7 @@ export interface NativeEngine {
   sendDatagram(endpoint: string, bytes: Uint8Array, socket: number): boolean
   openSocket(): number | null
   closeSocket(port: number): void
-  expectDatagrams(words: Uint8Array): void
+  expectProbes(pairs: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]
   restart(peer: number): void

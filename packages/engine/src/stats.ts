@@ -24,6 +24,7 @@ export const DROP_REASONS = [
   'notForUs',
   'deviceRefused',
   'notSent',
+  'probeRefused',
   'datagramLimit',
 ] as const
 export type DropReason = (typeof DROP_REASONS)[number]

@@ -14,8 +14,8 @@ const UDP_HEADER: usize = 8;
 /// A longer one is a super-segment of several.
 const MOST_BYTES: usize = 1500;
 
-/// The datagrams to the engine that passed within two seconds.
-pub fn overhear(to: SocketAddr) -> std::io::Result<Vec<Vec<u8>>> {
+/// The datagrams to the engine that passed within two seconds, of those that are wanted.
+pub fn overhear(to: SocketAddr, wanted: impl Fn(&[u8]) -> bool) -> std::io::Result<Vec<Vec<u8>>> {
     let all = (libc::ETH_P_ALL as u16).to_be() as i32;
     let mut socket =
         Socket::new(Domain::from(libc::AF_PACKET), Type::from(libc::SOCK_RAW), Some(Protocol::from(all)))?;
@@ -23,7 +23,7 @@ pub fn overhear(to: SocketAddr) -> std::io::Result<Vec<Vec<u8>>> {
     let (mut heard, mut memory, began) = (Vec::new(), vec![0; 1 << 16], Instant::now());
     while began.elapsed() < LISTEN && heard.len() < MOST {
         let Ok(len) = socket.read(&mut memory) else { continue };
-        heard.extend(datagram_to(&memory[..len], to).map(<[u8]>::to_vec));
+        heard.extend(datagram_to(&memory[..len], to).filter(|each| wanted(each)).map(<[u8]>::to_vec));
     }
     Ok(heard)
 }

@@ -36,6 +36,10 @@ pub enum Kind {
     Handshakes,
     /// What looks like a probe of a path.
     Probes,
+    /// Probes that were overheard on the way to the engine.
+    ReplayedProbes,
+    /// What names the word that those name, and has no meaning behind it.
+    NamedProbes,
 }
 
 pub const KINDS: &[(&str, Kind)] = &[
@@ -46,7 +50,13 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("bad-handshakes", Kind::BadHandshakes),
     ("handshakes", Kind::Handshakes),
     ("probes", Kind::Probes),
+    ("replayed-probes", Kind::ReplayedProbes),
+    ("named-probes", Kind::NamedProbes),
 ];
+/// How a probe of a path begins.
+const PROBE: [u8; 3] = *b"mp\x01";
+/// How much of one stands before what nobody can guess: its kind, and the word that it names.
+const PROBE_HEAD: usize = 12;
 
 /// The datagrams in one batch: the most that the kernel takes at once.
 const IN_BATCH: usize = 64;
@@ -82,11 +92,34 @@ pub struct Known {
     pub overheard: Vec<Vec<u8>>,
 }
 
+impl Known {
+    fn probes(&self) -> impl Iterator<Item = &[u8]> {
+        self.overheard.iter().map(Vec::as_slice).filter(|one| is_probe(one))
+    }
+}
+
+impl Kind {
+    /// Whether it is made of what was overheard: `Some` of what of that.
+    pub fn of_overheard(self) -> Option<fn(&[u8]) -> bool> {
+        match self {
+            Kind::Replayed => Some(|_| true),
+            Kind::ReplayedProbes | Kind::NamedProbes => Some(is_probe),
+            _ => None,
+        }
+    }
+}
+
+fn is_probe(datagram: &[u8]) -> bool {
+    datagram.starts_with(&PROBE)
+}
+
 /// Batches of one kind; none where what it needs is not known.
 pub fn batches(kind: Kind, known: &Known, random: &mut Random) -> Vec<Batch> {
     match kind {
         Kind::Handshakes => known.key.map(|key| handshakes(key, random)).unwrap_or_default(),
         Kind::Replayed => known.overheard.iter().map(|one| again(one)).collect(),
+        Kind::ReplayedProbes => known.probes().map(again).collect(),
+        Kind::NamedProbes => known.probes().map(|one| named(one, random)).collect(),
         _ => (0..BATCHES).map(|n| made(kind, n, random)).collect(),
     }
 }
@@ -94,6 +127,13 @@ pub fn batches(kind: Kind, known: &Known, random: &mut Random) -> Vec<Batch> {
 fn again(datagram: &[u8]) -> Batch {
     let count = IN_BATCH.min(MAX_DATAGRAM_BYTES / datagram.len());
     Batch::of(&vec![datagram.to_vec(); count], datagram.len())
+}
+
+fn named(probe: &[u8], random: &mut Random) -> Batch {
+    let head = &probe[..PROBE_HEAD.min(probe.len())];
+    let one = |_| [head, &random.bytes(probe.len() - head.len())].concat();
+    let count = IN_BATCH.min(MAX_DATAGRAM_BYTES / probe.len());
+    Batch::of(&(0..count).map(one).collect::<Vec<_>>(), probe.len())
 }
 
 fn made(kind: Kind, n: usize, random: &mut Random) -> Batch {

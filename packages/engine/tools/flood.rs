@@ -21,10 +21,12 @@ struct Flood {
 pub fn run(words: &[String]) -> Result<String, String> {
     let flood = Flood::read(words)?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let overheard = if flood.kinds.contains(&Kind::Replayed) {
-        capture::overhear(flood.to).map_err(|error| error.to_string())?
-    } else {
+    let wanted: Vec<_> = flood.kinds.iter().filter_map(|kind| kind.of_overheard()).collect();
+    let overheard = if wanted.is_empty() {
         Vec::new()
+    } else {
+        let is_wanted = |datagram: &[u8]| wanted.iter().any(|of| of(datagram));
+        capture::overhear(flood.to, is_wanted).map_err(|error| error.to_string())?
     };
     let heard = overheard.len();
     let known = Known { key: flood.key, overheard };

@@ -27,7 +27,7 @@ type SupervisedEngine = Pick<
   | 'sendDatagram'
   | 'openSocket'
   | 'closeSocket'
-  | 'expectDatagrams'
+  | 'expectProbes'
   | 'takeDatagrams'
   | 'activePeers'
 >
@@ -103,7 +103,7 @@ class ReopeningEngine implements EngineSupervisor {
       sendDatagram: (to, bytes, socket) => this.#engine?.sendDatagram(to, bytes, socket) ?? false,
       openSocket: () => this.#engine?.openSocket(),
       closeSocket: (port) => this.#engine?.closeSocket(port),
-      expectDatagrams: (words) => this.#engine?.expectDatagrams(words),
+      expectProbes: (pairs) => this.#engine?.expectProbes(pairs),
       takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
       activePeers: () => this.#engine?.activePeers() ?? [],
       take: (peer) => this.#engine?.take(peer),

@@ -113,7 +113,7 @@ export class PathNetwork {
             return this.#nextPort++
           },
           closeSocket: (port) => void member.sockets.delete(port),
-          expectDatagrams: () => {},
+          expectProbes: () => {},
           takeDatagrams: () => inbox.splice(0),
           activePeers: () => [...member.active],
         },

@@ -1,4 +1,6 @@
 /** The ways over UDP in virtual time: what must hold behind every NAT, with loss, firewalls and addresses that change. */
+import type { IpAddress } from '@mesh/core'
+import type { Endpoint } from '@mesh/engine'
 import { createSeededRandom, NAT_KINDS, type NatKind } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { NoPathReason } from '../src/paths/explain.ts'
@@ -640,6 +642,27 @@ describe('what strangers send', () => {
     await network.run(5_000)
     expect(a.paths.pathOf(b.id)).toEqual(kept)
     expect(isDirect(a, b)).toBe(true)
+  })
+
+  test('probes sent again from everywhere leave a path in use its answers', async () => {
+    const { network, a, b } = await direct()
+    await network.run(10_000)
+    const kept = a.paths.pathOf(b.id)
+    const isQuestion = ({ to, bytes }: { readonly to: Endpoint; readonly bytes: Uint8Array }) =>
+      to.address === a.nat.ip && bytes[3] === 1
+    const overheard = network.sent.filter(isQuestion)
+    expect(overheard.length).toBeGreaterThan(5)
+    let sources = 0
+    for (let at = 0; at < 20_000; at += 100) {
+      for (const { bytes } of overheard.slice(0, 20)) {
+        const source = sources++ % 60_000
+        const address = `7.7.${source >> 8}.${source & 255}` as IpAddress
+        network.inject(a, { address, port: 666 }, bytes)
+      }
+      await network.run(100)
+      expect(a.paths.pathOf(b.id)).toEqual(kept)
+      expect(isDirect(b, a)).toBe(true)
+    }
   })
 
   test('a probe that came through the VPN itself proves no way', async () => {

@@ -1,6 +1,7 @@
 //! Engines that exchange sealed packets over their UDP sockets, and what strangers send there.
 use super::*;
 use crate::events::Event;
+use crate::probe_gate::tests::probe;
 use crate::sockets::OWN;
 use std::net::{SocketAddr, UdpSocket as PlainSocket};
 
@@ -304,8 +305,8 @@ fn hostile_datagrams(b: &End, sealed: &[u8], random: &mut Random) -> Vec<Vec<u8>
 fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_ends_no_session() {
     let (a, b) = connected_by_sockets();
     let mut random = Random::new(77);
-    let (to, word) = (address_of(&b), [7; 8]);
-    b.engine.expect_datagrams([word].into());
+    let (to, word, key) = (address_of(&b), [7; 8], [1; 32]);
+    b.engine.expect_probes([(word, key)].into_iter());
     // replayed ones are real: overheard on the way
     let overheard = stranger();
     set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false, ..Path::STREAM });
@@ -317,15 +318,24 @@ fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_e
     // every address of 127.0.0.0/8 is this machine's
     let sources: Vec<PlainSocket> =
         (2..66).map(|n| PlainSocket::bind(("127.0.9.".to_owned() + &n.to_string(), 0)).unwrap()).collect();
-    let probe = [b"mp\x01\x01", &word[..], b"a probe"].concat();
+    // overheard, it comes from everywhere, as does what names the same pair
+    let replayed = probe(1, word, 1, key);
+    let named = probe(1, word, 2, [9; 32]);
     let (before, began, mut sent, mut probes) = (resident_bytes(), Instant::now(), 0u64, 0);
+    let mut rounds = 0;
     while began.elapsed() < flood_time() {
         for (datagram, source) in datagrams.iter().zip(sources.iter().cycle()) {
-            sent += source.send_to(datagram, to).is_ok() as u64;
+            for one in [datagram, &replayed, &named] {
+                sent += source.send_to(one, to).is_ok() as u64;
+            }
         }
-        overheard.send_to(&probe, to).unwrap();
+        rounds += 1;
+        let fresh = probe(1, word, 1_000 + rounds, key);
+        overheard.send_to(&fresh, to).unwrap();
         let taken = b.engine.take_datagrams();
-        probes += taken.iter().filter(|each| each.bytes == probe).count();
+        let from = overheard.local_addr().unwrap();
+        probes += taken.iter().filter(|each| each.from.address == from).count();
+        assert!(taken.iter().all(|each| each.bytes != named), "of nobody");
         a.engine.events().poll();
         b.engine.events().poll();
     }

@@ -3,11 +3,9 @@ use super::poll::BELL;
 use super::relay::RelayMemory;
 use super::shared::Shared;
 use super::{FIRST_PEER, PROBES};
-use crate::counters::Reason;
 use crate::events::Event;
 use crate::limits::*;
 use crate::sockets::{OWN, Source};
-use crate::source_limits::SourceLimits;
 use std::sync::atomic::Ordering::*;
 use std::time::{Duration, Instant};
 
@@ -19,21 +17,12 @@ pub struct Worker<'a> {
     shared: &'a Shared,
     memory: RelayMemory,
     batch: Vec<u8>,
-    others: SourceLimits,
-    expected: SourceLimits,
     looked_at: Instant,
 }
 
 impl<'a> Worker<'a> {
     pub fn new(shared: &'a Shared) -> Worker<'a> {
-        Worker {
-            shared,
-            memory: RelayMemory::default(),
-            batch: Vec::new(),
-            others: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            expected: SourceLimits::new(EXPECTED_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            looked_at: Instant::now(),
-        }
+        Worker { shared, memory: RelayMemory::default(), batch: Vec::new(), looked_at: Instant::now() }
     }
 
     pub fn run(mut self) {
@@ -74,13 +63,9 @@ impl<'a> Worker<'a> {
         buffer.resize(MAX_PACKET_BYTES, 0);
         for _ in 0..MAX_DATAGRAMS {
             let Some((from, datagram)) = probes.receive(&mut buffer) else { break };
-            let is_expected = shared.datagrams.is_expected(datagram);
-            let limit = if is_expected { &mut self.expected } else { &mut self.others };
-            let source = Source { address: from, socket: OWN };
-            if limit.take(from, Instant::now()) && shared.datagrams.push(source, datagram, is_expected) {
-                shared.events.tell(Event::Datagrams, 0);
-            } else {
-                shared.counters.drop_one(Reason::DatagramLimit);
+            match shared.datagrams.accept(Source { address: from, socket: OWN }, datagram) {
+                Ok(()) => shared.events.tell(Event::Datagrams, 0),
+                Err(reason) => shared.counters.drop_one(reason),
             }
         }
         self.batch = buffer;

@@ -1,6 +1,7 @@
 import type { IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { createPathState } from './create-path-state.ts'
+import { MAX_PATHS } from './limits.ts'
 import type { PathInput } from './path-state.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 
@@ -32,4 +33,18 @@ test('a new path that nobody watches is proven all the same, and then left alone
   expect([watched.mtu, unwatched.mtu]).toEqual([1280, 1280])
   expect(watched.probes).toBeGreaterThan(10)
   expect(unwatched.probes).toBeLessThanOrEqual(4)
+})
+
+test('addresses that were only heard make room for others before those that the peer told', () => {
+  let nonce = 0n
+  const current = { socket: undefined, turn: 0 }
+  const init = { wantedMtu: 1280, current, drawNonce: () => nonce++, isWatched: true }
+  const state = createPathState(init, 0)
+  step(state, { type: 'candidates', candidates: [{ endpoint, kind: 'own' }] }, 0)
+  for (let at = 0; at < 2 * MAX_PATHS; at++) {
+    const from = { address: `198.51.100.${at}` as IpAddress, port: 9 }
+    step(state, { type: 'ping', from, socket: undefined, nonce: BigInt(at), length: 42, turn: 0 }, 1)
+  }
+  expect(state.paths.size).toBe(MAX_PATHS)
+  expect([...state.paths.values()].map(({ kind }) => kind)).toContain('own')
 })

@@ -117,7 +117,6 @@ class UdpPaths implements Paths {
     }
     this.#members.set(peer, member)
     this.#byToken.set(hexOf(member.token), member)
-    this.#expectProbes()
     this.#watch()
     member.teller.tell()
   }
@@ -134,6 +133,7 @@ class UdpPaths implements Paths {
       )
       if (before !== undefined) this.#reset(member)
       member.theirs = { message, keys }
+      this.#expectProbes()
     } else {
       member.theirs = { message, keys: before.keys }
     }
@@ -357,7 +357,10 @@ class UdpPaths implements Paths {
   }
 
   #expectProbes(): void {
-    this.#components.engine.expectDatagrams([...this.#byToken.values()].map(({ token }) => token))
+    const pairs = this.#all().flatMap(({ token, theirs }) =>
+      theirs === undefined ? [] : [{ token, key: theirs.keys.receive }],
+    )
+    this.#components.engine.expectProbes(pairs)
   }
 
   #watch(): void {

@@ -85,9 +85,13 @@ export function isIdle({ isKept, activeAt }: PathState, now: number): boolean {
   return !isKept && now - activeAt > IDLE_MS
 }
 
-/** The address that answered longest ago goes, never the one in use. */
+/**
+ * The address that answered longest ago goes, never the one in use; of those that never did first one that was only heard:
+ * whoever is on the way may send a peer's probes again from anywhere.
+ */
 function makeRoom(state: PathState): boolean {
   const others = [...state.paths.values()].filter((path) => path !== state.chosen)
-  const [oldest] = others.sort((one, other) => (one.answeredAt ?? 0) - (other.answeredAt ?? 0))
+  const rank = ({ answeredAt, kind }: Path) => answeredAt ?? (kind === 'heard' ? -2 : -1)
+  const [oldest] = others.sort((one, other) => rank(one) - rank(other))
   return oldest !== undefined && state.paths.delete(oldest.key)
 }

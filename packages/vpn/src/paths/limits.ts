@@ -153,7 +153,10 @@ export const UNPROVEN_ANSWERS = {
 } as const
 /** Addresses whose probes are counted; of more, the one probed longest ago begins anew. */
 export const MAX_PROBED_ADDRESSES = 4_096
-/** How many probes of one peer are answered, a second in the long run and at once. */
+/**
+ * How many probes of one peer are answered, a second in the long run and at once: those from addresses that answered, and as
+ * many from others, as somebody on the way may send them again from anywhere.
+ */
 export const ANSWERS_OF_PEER = { perSecond: 40, burst: 40 } as const
 /** How often, at most, those are asked when a path is in doubt, in ms. */
 export const ASK_WITNESSES_MS = 1_000

@@ -14,7 +14,7 @@ export interface PathsComponents {
   readonly engine: Pick<
     Engine,
     | 'sendDatagram'
-    | 'expectDatagrams'
+    | 'expectProbes'
     | 'takeDatagrams'
     | 'activePeers'
     | 'udpPort'

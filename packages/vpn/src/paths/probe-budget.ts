@@ -25,8 +25,8 @@ import type { PathEffect } from './path-state.ts'
 export interface PeerProbes {
   readonly proven: TokenBucket
   readonly unproven: TokenBucket
-  /** How many of its own probes are answered. */
-  readonly answers: TokenBucket
+  /** How many of its own probes are answered: to addresses that answered, and to others, which may be anybody's. */
+  readonly answers: { readonly proven: TokenBucket; readonly unproven: TokenBucket }
 }
 
 /** A probe that is to go out, or the answer to one. */
@@ -50,13 +50,19 @@ export class ProbeBudget {
     return {
       proven: createTokenBucket(PROBES_OF_PEER, this.#clock),
       unproven: createTokenBucket(UNPROVEN_PROBES_OF_PEER, this.#clock),
-      answers: createTokenBucket(ANSWERS_OF_PEER, this.#clock),
+      answers: {
+        proven: createTokenBucket(ANSWERS_OF_PEER, this.#clock),
+        unproven: createTokenBucket(ANSWERS_OF_PEER, this.#clock),
+      },
     }
   }
 
   /** Takes one; false when none is left. @param from the address group that the peer speaks from, where it has one */
   take(peer: PeerProbes, { type, to, isProven }: Outgoing, from = ''): boolean {
-    if (type === 'pong') return peer.answers.take() && (isProven || takeFrom(this.#answers, to.address, from))
+    if (type === 'pong') {
+      if (isProven) return peer.answers.proven.take()
+      return peer.answers.unproven.take() && takeFrom(this.#answers, to.address, from)
+    }
     if (isProven) return peer.proven.take() && this.#proven.take()
     return peer.unproven.take() && takeFrom(this.#unproven, to.address, from)
   }

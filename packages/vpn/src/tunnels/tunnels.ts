@@ -48,7 +48,7 @@ export interface TunnelsComponents {
     | 'sendDatagram'
     | 'openSocket'
     | 'closeSocket'
-    | 'expectDatagrams'
+    | 'expectProbes'
     | 'takeDatagrams'
     | 'activePeers'
   >
