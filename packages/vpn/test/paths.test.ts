@@ -433,7 +433,14 @@ describe('a path in use', () => {
     network.join(a, b)
     await network.run(60_000)
     expect([...(a.changes.get(b.id) ?? []), ...(b.changes.get(a.id) ?? [])]).toEqual([])
-    expect([a.paths.status(b.id).reason, b.paths.status(a.id).reason]).toEqual(['one-way', 'blocked'])
+    const reasons = () => [a.paths.status(b.id).reason, b.paths.status(a.id).reason]
+    expect(reasons()).toEqual(['one-way', 'blocked'])
+    await network.run(300_000)
+    expect(reasons()).toEqual(['one-way', 'blocked'])
+    // nor does it go on to say so when the other direction is shut, too
+    network.block(b, a)
+    await network.run(120_000)
+    expect(reasons()).toEqual(['blocked', 'blocked'])
   })
 
   test('is left for one that is clearly better, not for one that is a little', async () => {

@@ -83,9 +83,12 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
   return { state: both ? 'suspect' : 'direct', reason: undefined, endpoint, rttMs, candidates }
 }
 
-/** A probe of the peer came; what came before the path in use died says nothing any more of why there is none. */
-function isHeard({ lostAt }: PathState, { heardAt }: Path): boolean {
-  return heardAt !== undefined && heardAt > lostAt
+/**
+ * A probe of the peer came; what came before the path in use died, or long before the end of the last search, during which the
+ * peer searches too, says nothing any more of why there is none.
+ */
+function isHeard({ lostAt, searchedAt }: PathState, { heardAt }: Path): boolean {
+  return heardAt !== undefined && heardAt > Math.max(lostAt, searchedAt - HEARD_MS)
 }
 
 /** A probe of the peer came a short while ago; where this node's own are lost, since that was found. */
