@@ -23,6 +23,11 @@ export class Arrivals {
     this.#hasCome = true
   }
 
+  /** Connections have come in each of the last turns. */
+  get areMany(): boolean {
+    return this.#inRow >= ARRIVALS_IN_ROW
+  }
+
   /** Must be asked at the beginning of each turn of requests: true when it should be left to connections that come. */
   goFirst(): boolean {
     const now = this.#clock.monotonic()
@@ -30,7 +35,7 @@ export class Arrivals {
     this.#inRow = isInRow ? this.#inRow + 1 : 0
     this.#hasCome = false
     this.#lastMs = now
-    if (this.#inRow < ARRIVALS_IN_ROW) {
+    if (!this.areMany) {
       this.#sinceMs = undefined
       return false
     }

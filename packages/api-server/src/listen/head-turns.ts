@@ -97,8 +97,10 @@ export class HeadTurns {
       ? Math.max(this.#atOnce / 2, MIN_HEADS_AT_ONCE)
       : Math.min(this.#atOnce * 2, HEADS_AT_ONCE)
     this.#isTooMuch = false
-    const known = ends(this.#known, Math.max(this.#atOnce / 2, this.#atOnce - this.#new.size))
-    const next = [...known, ...this.#new.take(this.#atOnce - known.length)]
+    // reading many that have just come would keep those behind them waiting to be taken
+    const atOnce = this.#arrivals.areMany ? MIN_HEADS_AT_ONCE : this.#atOnce
+    const known = ends(this.#known, Math.max(atOnce / 2, atOnce - this.#new.size))
+    const next = [...known, ...this.#new.take(atOnce - known.length)]
     for (const socket of next) {
       this.#known.delete(socket)
       if (this.#unbegun.delete(socket)) {
