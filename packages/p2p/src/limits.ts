@@ -332,8 +332,10 @@ export const RENDEZVOUS_LONELY_INTERVAL_MS = 15_000
 export const RENDEZVOUS_START_MS = 500
 /** How long one look may take, in ms. */
 export const RENDEZVOUS_TIMEOUT_MS = 60_000
-/** The most providers that are read for one name. */
-export const MAX_PROVIDERS = 100
+/** The most providers of one name that are read of what peers at one address answer; of more, any. */
+export const MAX_PROVIDERS_OF_ADDRESS = 100
+/** The most that are read of all answers; many name the same ones. */
+export const MAX_PROVIDERS = 1_000
 
 // Relays (docs/WIRE.md 6.4)
 
