@@ -95,7 +95,10 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
-/** The connections of WebRTC that others have begun and that are none yet: each holds a socket, and ICE's time of 10 s. */
+/**
+ * The connections of WebRTC that others have begun and that are none yet, by signalling and as many by packets: each holds a
+ * socket, and ICE's time of 10 s.
+ */
 export const MAX_PENDING_WEBRTC = 32
 /** The same of one address: an IPv4 address, or a /64 of IPv6. */
 export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
