@@ -174,7 +174,7 @@ export const PROXY_GREETING_MS = 10_000
  * How many bytes of requests that are not whole, and of what is unread behind others, the clients of the proxy may have in
  * all; of more the client with the most is reset, of the address with the most.
  */
-export const MAX_CLIENT_UNREAD_BYTES = 16 * 1024 * 1024
+export const MAX_CLIENT_UNREAD_BYTES = 4 * 1024 * 1024
 /** How many bytes may be unread behind a request that waits for its answer; of more the connection ends. */
 export const MAX_CLIENT_BEHIND_BYTES = 64 * 1024
 /** How many requests of all clients of the proxy wait for those before them on their connections; of more the connection ends. */

@@ -11,6 +11,7 @@ import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endp
 import { createLocalSlots } from '../slots.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
+import { socketTurns } from '../streams/socket-turns.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
@@ -91,7 +92,7 @@ class NodeProxy implements Proxy {
     this.#http = createHttpProxy({
       open: (destination, signal) => this.#tunnel(destination, signal),
       openLegacy: async (signal) => {
-        await this.#opening.turn()
+        await this.#turn(signal)
         return openLegacyEgress(signal, this.#outward())
       },
       join: (socket, destination, how) => this.#join(socket, destination, how),
@@ -143,10 +144,12 @@ class NodeProxy implements Proxy {
     socket.once('close', () => {
       cancel()
       release()
+      socketTurns.forget(socket)
       this.#open.delete(socket)
     })
     socket.once('data', (first: Buffer) => {
       cancel()
+      socketTurns.forget(socket)
       socket.pause()
       if (first[0] === SOCKS_VERSION) void this.#serveSocks(socket, first)
       else this.#http.take(socket, first)
@@ -154,7 +157,7 @@ class NodeProxy implements Proxy {
     socket.once('end', () => {
       if (socket.bytesRead === 0) socket.end()
     })
-    socket.resume()
+    socketTurns.resume(socket)
   }
 
   async #serveSocks(socket: Socket, first: Uint8Array): Promise<void> {
@@ -174,11 +177,17 @@ class NodeProxy implements Proxy {
   }
 
   async #tunnel(destination: Destination, signal: AbortSignal): Promise<OpenedStream> {
-    await this.#opening.turn()
+    await this.#turn(signal)
     const opened = await openTunnel(destination, signal, this.#outward())
     const { peer, transport } = opened.stream
     this.#newest = { peer, ...(transport !== undefined && { transport }) }
     return opened
+  }
+
+  /** Waits for time to open a tunnel; who has left takes none of it. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    await this.#opening.turn()
+    signal.throwIfAborted()
   }
 
   #outward(): TunnelComponents {

@@ -47,7 +47,7 @@ export class HttpClient {
   constructor(socket: Socket, first: Uint8Array, shared: SharedByHttpClients) {
     this.#socket = socket
     this.#shared = shared
-    this.#stream = new SocketStream(socket, (byteCount) => this.#came(byteCount))
+    this.#stream = new SocketStream(socket, (byteCount) => this.#comes(byteCount))
     this.#duplex = new StreamDuplex(this.#stream, {
       head: first,
       turns: shared.turns,
@@ -59,13 +59,14 @@ export class HttpClient {
       count: () => (this.#isBusy ? this.#duplex.keptBytes : this.#headBytes),
       end: (reason) => void this.#duplex.destroy(reason),
     }
+    this.#duplex.on('error', () => {})
     socket.once('end', () => {
       if (this.#isBusy) this.#end('the client left')
     })
     // as Node ends a connection whose last answer has gone
     this.#duplex.once('finish', () => socket.destroySoon())
     this.#duplex.once('close', () => this.#close())
-    this.#headBytes = first.byteLength
+    this.#comes(first.byteLength)
   }
 
   /** A request on it is served, or waits for another one. */
@@ -99,7 +100,7 @@ export class HttpClient {
 
   /** Has Node's HTTP read it. */
   read(): void {
-    this.#awaitHead()
+    if (this.#duplex.destroyed) return
     this.#shared.server.emit('connection', this.#duplex)
     this.#holdBehindHeads()
   }
@@ -138,7 +139,7 @@ export class HttpClient {
     }
   }
 
-  #came(byteCount: number): void {
+  #comes(byteCount: number): void {
     const isBody = this.#last !== undefined && !this.#last.complete
     if (!this.#isBusy && !isBody) {
       this.#headBytes += byteCount
@@ -146,7 +147,7 @@ export class HttpClient {
     }
     this.#shared.unread.count(this.#counted)
     // whether it is still there shows only while it is read
-    const isTooMuch = this.#duplex.keptBytes > MAX_CLIENT_BEHIND_BYTES
+    const isTooMuch = this.#duplex.keptBytes + byteCount > MAX_CLIENT_BEHIND_BYTES
     if (this.#isBusy && !isBody && isTooMuch) this.#end('too much behind a request')
   }
 

@@ -6,18 +6,18 @@ import { reset } from './splice.ts'
 
 export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'transport'> {
   readonly #socket: Socket
-  readonly #onCame: (byteCount: number) => void
+  readonly #onCome: (byteCount: number) => void
   #isPaused = false
   #isDetached = false
   #onData: ((chunk: Buffer) => void) | undefined
 
   /**
    * @param socket paused
-   * @param onCame called after a block of bytes was handed on
+   * @param onCome called before a block of bytes is handed on, which it is not where the socket is destroyed then
    */
-  constructor(socket: Socket, onCame: (byteCount: number) => void) {
+  constructor(socket: Socket, onCome: (byteCount: number) => void) {
     this.#socket = socket
-    this.#onCame = onCame
+    this.#onCome = onCome
   }
 
   send(bytes: Uint8Array): boolean {
@@ -32,8 +32,8 @@ export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'trans
     const socket = this.#socket
     this.#onData = (chunk) =>
       socketTurns.handOn(socket, () => {
-        listener(chunk)
-        this.#onCame(chunk.byteLength)
+        this.#onCome(chunk.byteLength)
+        if (!socket.destroyed) listener(chunk)
         return !this.#isPaused
       })
     socket.on('data', this.#onData)
