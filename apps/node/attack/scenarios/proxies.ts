@@ -81,6 +81,19 @@ async function askAndLeave(attack: Attack, at: number): Promise<void> {
   })
 }
 
+/** Attacks while a program that behaves asks for pages. */
+async function besidePages(attack: Attack, attacking: Promise<void>): Promise<void> {
+  await Promise.all([askForPages(attack), attacking])
+}
+
+/** Begins a request that never ends, of which a byte comes now and then. */
+async function beginHead(attack: Attack, at: number): Promise<void> {
+  await overSocket(attack, { port: PROXY_PORT, from: oneOfTen(at) }, (socket) => {
+    socket.resume().write(HEAD, () => attack.tally.count('requests'))
+    return trickle(socket, 0x68, 1_000)
+  })
+}
+
 const BASE = {
   who: 'stranger',
   appliesToLegacy: false,
@@ -104,52 +117,45 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'proxy-requests',
     does: 'thousands of requests in each block of bytes to the proxy, on 8 connections, for an origin that says nothing',
-    boundedBy: '',
+    boundedBy: 'one request of a connection at a time; MAX_CLIENT_BEHIND_BYTES, MAX_WAITING_REQUESTS',
     run: (attack) =>
-      Promise.all([askForPages(attack), together(8, (at) => pourInto(attack, at, PIPELINED, 2_000))]).then(
-        () => {},
+      besidePages(
+        attack,
+        together(8, (at) => pourInto(attack, at, PIPELINED, 2_000)),
       ),
   },
   {
     ...BASE,
     name: 'proxy-bodies',
     does: 'bodies in chunks of one byte to the proxy, on 80 connections from ten addresses, for an origin that reads nothing',
-    boundedBy: '',
+    boundedBy: 'MAX_PIECES_AT_ONCE, REQUEST_PIECE_BYTES, PARSING_TURN_MS',
     run: (attack) =>
-      Promise.all([askForPages(attack), together(80, (at) => pourInto(attack, at, CRUMBLED, 1))]).then(
-        () => {},
+      besidePages(
+        attack,
+        together(80, (at) => pourInto(attack, at, CRUMBLED, 1)),
       ),
   },
   {
     ...BASE,
     name: 'proxy-heads',
     does: 'the first 60 KB of a request, of which a byte comes each second, on as many connections as the proxy takes, from ten addresses',
-    boundedBy: '',
+    boundedBy:
+      'PROXY_GREETING_MS, MAX_CLIENT_UNREAD_BYTES, MAX_LOCAL_CONNECTIONS: of the address with the most one makes way',
     run: (attack) =>
-      Promise.all([
-        askForPages(attack),
-        together(CONNECTIONS, (at) =>
-          overAndOver(
-            attack,
-            () =>
-              overSocket(attack, { port: PROXY_PORT, from: oneOfTen(at) }, (socket) => {
-                socket.resume().write(HEAD, () => attack.tally.count('requests'))
-                return trickle(socket, 0x68, 1_000)
-              }),
-            1_000,
-          ),
-        ),
-      ]).then(() => {}),
+      besidePages(
+        attack,
+        together(CONNECTIONS, (at) => overAndOver(attack, () => beginHead(attack, at), 1_000)),
+      ),
   },
   {
     ...BASE,
     name: 'proxy-leavers',
     does: 'programs ask the proxy for tunnels and leave before they have them, without pause, on 32 connections',
-    boundedBy: '',
+    boundedBy: 'a tunnel is opened for who is still there; OPENING_TURN_MS',
     run: (attack) =>
-      Promise.all([
-        askForPages(attack),
+      besidePages(
+        attack,
         together(32, (at) => overAndOver(attack, () => askAndLeave(attack, at), 5)),
-      ]).then(() => {}),
+      ),
   },
 ]

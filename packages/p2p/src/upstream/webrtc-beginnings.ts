@@ -13,14 +13,14 @@ import { addressGroup, tryParseIp, whoMakesWay } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS } from '../limits.ts'
 
-/** What is under way for an address, and what ends it. */
+/** A connection that is under way for an address, and what ends it. */
 interface Begun {
   readonly address: string
   readonly end: AbortController
 }
 
 /**
- * What is under way, bounded by address and in all: where all are taken, the newest of the address with the most makes way for
+ * Bounds the connections that are under way, by address and in all: where all are taken, the newest of the address with the most makes way for
  * one that has fewer.
  */
 export class WebRtcBeginnings {

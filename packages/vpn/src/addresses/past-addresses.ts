@@ -117,8 +117,9 @@ class AddressMemory implements PastAddresses {
   #lookAgain(): void {
     const { ledger } = this.#components
     const snapshot = ledger.snapshot()
-    for (const address of [...this.#past.keys()])
-      this.#note(address, snapshot.getLive(BUCKETS.machines, address))
+    // each goes to the end
+    const remembered = [...this.#past.keys()]
+    for (const address of remembered) this.#note(address, snapshot.getLive(BUCKETS.machines, address))
   }
 
   /** Remembers what an entry says. True when the memory says something else now. */
