@@ -56,7 +56,7 @@ export class HttpClient {
     this.#counted = {
       peer: '',
       address: addressGroup(socket.remoteAddress ?? ''),
-      count: () => (this.#isBusy ? this.#duplex.keptBytes : this.#headBytes),
+      count: () => this.#unreadBytes(),
       end: (reason) => void this.#duplex.destroy(reason),
     }
     this.#duplex.on('error', () => {})
@@ -149,6 +149,11 @@ export class HttpClient {
     // whether it is still there shows only while it is read
     const isTooMuch = this.#duplex.keptBytes + byteCount > MAX_CLIENT_BEHIND_BYTES
     if (this.#isBusy && !isBody && isTooMuch) this.#end('too much behind a request')
+  }
+
+  #unreadBytes(): number {
+    if (this.#duplex.destroyed) return 0
+    return this.#isBusy ? this.#duplex.keptBytes : this.#headBytes
   }
 
   #awaitHead(): void {
