@@ -19,8 +19,10 @@ import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
 import { CHANNEL_MESSAGE_ATTACKS } from './scenarios/messages.ts'
 import { MUXER_ATTACKS } from './scenarios/muxer.ts'
 import { NAT_ATTACKS } from './scenarios/nat.ts'
+import { NETWORK_ATTACKS } from './scenarios/networks.ts'
 import { ONE_HOST_ATTACKS } from './scenarios/one-host.ts'
 import { PROVIDER_ATTACKS } from './scenarios/providers.ts'
+import { PROXY_ATTACKS } from './scenarios/proxies.ts'
 import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REPLAY_ATTACKS } from './scenarios/replays.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
@@ -71,6 +73,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...CHANNEL_MESSAGE_ATTACKS,
   ...PROVIDER_ATTACKS,
   ...CLIENT_ATTACKS,
+  ...PROXY_ATTACKS,
   ...WEBRTC_ATTACKS,
   ...NAT_ATTACKS,
   ...ROUTER_ATTACKS,
@@ -80,6 +83,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ADMINISTRATOR_ATTACKS,
   ...SHARE_ATTACKS,
   ...VPN_ATTACKS,
+  ...NETWORK_ATTACKS,
 ]
 
 /** Those that a siege makes all at once, each against the node with its number. */

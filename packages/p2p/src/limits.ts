@@ -95,7 +95,10 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
-/** The connections of WebRTC that others have begun and that are none yet: each holds a socket, and ICE's time of 10 s. */
+/**
+ * The connections of WebRTC that others have begun and that are none yet, by signalling and as many by packets: each holds a
+ * socket, and ICE's time of 10 s.
+ */
 export const MAX_PENDING_WEBRTC = 32
 /** The same of one address: an IPv4 address, or a /64 of IPv6. */
 export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
@@ -332,8 +335,10 @@ export const RENDEZVOUS_LONELY_INTERVAL_MS = 15_000
 export const RENDEZVOUS_START_MS = 500
 /** How long one look may take, in ms. */
 export const RENDEZVOUS_TIMEOUT_MS = 60_000
-/** The most providers that are read for one name. */
-export const MAX_PROVIDERS = 100
+/** The most providers of one name that are read of what peers at one address answer; of more, any. */
+export const MAX_PROVIDERS_OF_ADDRESS = 100
+/** The most that are read of all answers; many name the same ones. */
+export const MAX_PROVIDERS = 1_000
 
 // Relays (docs/WIRE.md 6.4)
 

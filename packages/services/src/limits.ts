@@ -14,7 +14,10 @@ export const MAX_PEER_CONNECTIONS = 512
 export const MAX_ADDRESS_CONNECTIONS = 640
 /** How many connections all peers together may have to the services of this node, and to its egress. */
 export const MAX_SERVED_CONNECTIONS = 1_280
-/** How many local connections one connected service, and the proxy, takes at a time. */
+/**
+ * How many local connections one connected service, and the proxy, takes at a time; where all are taken, the address with the
+ * most makes way for one that has fewer.
+ */
 export const MAX_LOCAL_CONNECTIONS = 1_024
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
@@ -167,6 +170,15 @@ export const FAILED_EGRESS_MS = 30_000
 export const MAX_EGRESS_TRIES = 3
 /** How long a client of the proxy may take to say what it wants, in ms. */
 export const PROXY_GREETING_MS = 10_000
+/**
+ * How many bytes of requests that are not whole, and of what is unread behind others, the clients of the proxy may have in
+ * all; of more the client with the most is reset, of the address with the most.
+ */
+export const MAX_CLIENT_UNREAD_BYTES = 4 * 1024 * 1024
+/** How many bytes may be unread behind a request that waits for its answer; of more the connection ends. */
+export const MAX_CLIENT_BEHIND_BYTES = 64 * 1024
+/** How many requests of all clients of the proxy wait for those before them on their connections; of more the connection ends. */
+export const MAX_WAITING_REQUESTS = 1_024
 /** How many tunnels to one origin are kept open for further requests. */
 export const MAX_IDLE_TUNNELS = 32
 /** The time, in ms, after which a tunnel that is kept open for further requests ends. */

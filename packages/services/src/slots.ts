@@ -54,6 +54,19 @@ export function createSlots(bounds: SlotBounds = CONNECTIONS): Slots {
   return new CountedSlots(bounds)
 }
 
+/** Those of programs of this machine and of the local network, which count by the address that they come from alone. */
+export function createLocalSlots(inAll: number): LocalSlots {
+  const slots = createSlots({ perPeer: inAll, perAddress: inAll, inAll })
+  return {
+    take: (address, end) => slots.take({ peer: (address ?? '') as PeerId, address, end }),
+  }
+}
+
+export interface LocalSlots {
+  /** Takes a slot as `Slots` does. @param address undefined: it comes over a unix socket */
+  take(address: string | undefined, end: () => void): (() => void) | undefined
+}
+
 class CountedSlots implements Slots {
   readonly #bounds: SlotBounds
   /** The slots that are taken, in the order in which they were. */

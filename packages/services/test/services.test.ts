@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { createSocket } from 'node:dgram'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { MAX_BULK_UDP_SESSIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
+import { MAX_BULK_UDP_SESSIONS, MAX_LOCAL_CONNECTIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { SERVICE_PROTOCOL } from '../src/protocols.ts'
 import { encodeFrame, readMessage } from '../src/wire/frames.ts'
@@ -96,6 +96,25 @@ describe('a service', () => {
     const bulk = open.mock.calls.map(([, , options]) => options.bulk)
     expect(bulk.filter((each) => each === true)).toHaveLength(MAX_BULK_UDP_SESSIONS)
     expect(bulk.filter((each) => each === false)).toHaveLength(MAX_BULK_UDP_SESSIONS)
+  })
+
+  test('of whose local connections one address has all takes one of another', async () => {
+    const member = await world().member()
+    const connected = await member.services({ connections: [{ name: 'x', address: '127.0.0.1:0' }] })
+    const status = () => connected.status().connections[0]
+    let closed = 0
+    const open = (localAddress: string) => {
+      const socket = connect({ host: '127.0.0.1', port: portIn(status()?.listen), localAddress })
+      closers.push(() => socket.destroy())
+      socket.on('error', () => {})
+      socket.once('close', () => closed++)
+      return socket
+    }
+    for (let at = 0; at < MAX_LOCAL_CONNECTIONS; at++) open('127.0.0.2')
+    await eventually(() => expect(status()?.openConnections).toBe(MAX_LOCAL_CONNECTIONS))
+    const newcomer = open('127.0.0.3')
+    await eventually(() => expect(closed).toBe(1))
+    expect(newcomer.destroyed).toBe(false)
   })
 
   test('is reached by its name among several, and its status tells the bytes', async () => {

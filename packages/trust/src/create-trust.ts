@@ -11,7 +11,7 @@ import { createStatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
 import { PeerGate, type PeerGateInit } from './gate/peer-gate.ts'
 import { PeerGuard } from './gate/peer-guard.ts'
-import { GUARD_INTERVAL_MS, TELL_DELAY_MS } from './limits.ts'
+import { GUARD_INTERVAL_MS, LIST_REST, TELL_DELAY_MS } from './limits.ts'
 import type { PublishEntries, TrustLedger, TrustNetwork } from './ports.ts'
 
 export interface GuardInit extends PeerGateInit {
@@ -88,6 +88,9 @@ class NodeTrust implements Trust {
   #ledger: TrustLedger | undefined
   #guard: PeerGuard | undefined
   #exchanges: Exchanges | undefined
+  #cancelRead: (() => void) | undefined
+  /** When the list may be read again, in ms of monotonic time. */
+  #restUntilMs = 0
   #cancelTell: (() => void) | undefined
   #ends: (() => void)[] = []
 
@@ -172,6 +175,7 @@ class NodeTrust implements Trust {
   stop(): void {
     for (const end of this.#ends.splice(0)) end()
     this.#cancelTell?.()
+    this.#cancelRead?.()
     this.#guard?.stop()
     this.#exchanges?.stop()
     this.administration?.stop()
@@ -202,10 +206,26 @@ class NodeTrust implements Trust {
   #hear(event: LedgerEvent): void {
     if (event.type !== 'committed') return
     const touches = (wanted: string) => event.changes.some(({ bucket }) => bucket === wanted)
-    if (this.#gate !== undefined && touches(BUCKETS.trustzone)) {
-      if (this.#ledger !== undefined) this.#gate.read(this.#ledger)
-      this.#changed()
-    } else if (touches(BUCKETS.trustzoneAuth)) this.#lookSoon()
+    if (this.#gate !== undefined && touches(BUCKETS.trustzone)) this.#readSoon()
+    else if (touches(BUCKETS.trustzoneAuth)) this.#lookSoon()
+  }
+
+  /** Reads the list anew: at once, or where reading it took long when some times as long has gone by. */
+  #readSoon(): void {
+    const { clock } = this.#components
+    const waitMs = this.#restUntilMs - clock.monotonic()
+    if (waitMs <= 0) this.#read()
+    else this.#cancelRead ??= clock.after(waitMs, () => this.#read())
+  }
+
+  #read(): void {
+    const { clock } = this.#components
+    this.#cancelRead = undefined
+    const beganMs = clock.monotonic()
+    if (this.#ledger !== undefined) this.#gate?.read(this.#ledger)
+    const endMs = clock.monotonic()
+    this.#restUntilMs = endMs + LIST_REST * (endMs - beganMs)
+    this.#changed()
   }
 
   #changed(): void {

@@ -15,6 +15,10 @@ export const GUARD_INTERVAL_MS = 120_000
 export const MAX_KEY_TEXT_LENGTH = 2_048
 /** The most public keys of `trustzoneAuth` that a proof is tried with; the first ones by name. */
 export const MAX_AUTH_KEYS = 16
+/** How much longer than reading the list of trusted peers others have their turn, before it is read again. */
+export const LIST_REST = 8
+/** The most entries of `trustzoneAuth` that are read for one question, of those that were not read before. */
+export const AUTH_KEYS_READ_AT_ONCE = 64
 /** How many legacy challenges are verified: one costs some ms of processor time for each public key. */
 export const LEGACY_CHALLENGES = { perSecond: 2, burst: 16 } as const
 /** The time that verifying them may take at once, in ms. */

@@ -170,6 +170,7 @@ class Addresses implements OwnAddresses {
     const { machine, onChange } = this.#init
     const pastAddresses = (this.#past ??= rememberAddresses({
       ...this.#components,
+      range,
       store: this.#components.pastStore,
     }))
     const components = { ...this.#components, pastAddresses, age: this.#age }

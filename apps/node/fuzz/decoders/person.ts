@@ -224,7 +224,13 @@ export const PERSON_DECODERS: readonly Decoder[] = [
     ),
     decode(bytes) {
       const store = { read: () => textOf(bytes), write() {} }
-      const memory = rememberAddresses({ ledger: EMPTY_LEDGER, store, clock: systemClock, log: silentLogger })
+      const memory = rememberAddresses({
+        range: parseCidr('0.0.0.0/0'),
+        ledger: EMPTY_LEDGER,
+        store,
+        clock: systemClock,
+        log: silentLogger,
+      })
       memory.ofOthers()
       memory.lasting()
       memory.stop()

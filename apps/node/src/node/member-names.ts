@@ -1,16 +1,32 @@
 /** Finds what people call the members: the names that machines announce in the ledger. */
 import { BUCKETS, machineRecord } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Entry, Ledger } from '@mesh/ledger'
+
+interface Named {
+  readonly peer: string
+  readonly name: string
+}
+
+/** Keeps what was read of entries, which never change: members write ten thousands, and one that comes and goes is told of by name. */
+const read = new WeakMap<Entry, Named | null>()
 
 /** Gives the names by peer id; members without a name are not in it. */
 export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { entry } of ledger.snapshot().entries(BUCKETS.machines)) {
-    const record = entry.deleted ? undefined : machineRecord.safeParse(tryParse(entry.value)).data
-    if (record === undefined || record['Guest'] === true) continue
-    if (record.Hostname !== '') names.set(record.PeerID, record.Hostname)
+    if (entry.deleted) continue
+    let named = read.get(entry)
+    if (named === undefined) read.set(entry, (named = nameIn(entry)))
+    if (named !== null) names.set(named.peer, named.name)
   }
   return names
+}
+
+/** Null for an entry that names nobody: a guest's name is not its peer's. */
+function nameIn({ value }: Entry): Named | null {
+  const record = machineRecord.safeParse(tryParse(value)).data
+  if (record === undefined || record['Guest'] === true || record.Hostname === '') return null
+  return { peer: record.PeerID, name: record.Hostname }
 }
 
 function tryParse(text: string): unknown {

@@ -1,18 +1,26 @@
 /** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
 import type { AbortOptions, Connection, PeerId, PeerInfo } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
-import { type Clock, LoopTurns } from '@mesh/core'
+import { type Clock, KeyedCounts, LoopTurns, type Random } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { DHT_TURN_MS, MAX_DHT_RECORDS, MAX_PEER_ADDRESSES, MAX_PROVIDERS } from '../limits.ts'
+import { addressGroupOf } from '../addresses/address-group.ts'
+import {
+  DHT_TURN_MS,
+  MAX_DHT_RECORDS,
+  MAX_PEER_ADDRESSES,
+  MAX_PROVIDERS,
+  MAX_PROVIDERS_OF_ADDRESS,
+} from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
 import { tellInTurns } from '../upstream/dht-answers.ts'
 import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
 import { dialWithinBounds } from '../upstream/dht-dials.ts'
+import { askForProviders } from '../upstream/dht-providers.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
 /** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
@@ -36,10 +44,11 @@ export async function joinDht(
       signal: AbortSignal,
     ) => Promise<Connection>
     readonly clock: Clock
+    readonly random: Random
   },
   { isPrivate }: { readonly isPrivate: boolean },
 ): Promise<RendezvousDht> {
-  const { host, spoken, dialOne, dialFound, clock } = context
+  const { host, spoken, dialOne, dialFound, clock, random } = context
   const protocol = isPrivate ? PRIVATE_DHT_PROTOCOL : PUBLIC_DHT_PROTOCOL
   const build = kadDHT({
     protocol,
@@ -103,17 +112,26 @@ export async function joinDht(
       for await (const event of dht.provide(keyOf(name), { signal })) void event
     },
     async *findProviders(name, signal) {
-      let count = 0
-      for await (const event of dht.findProviders(keyOf(name), { signal })) {
-        if (event.name !== 'PROVIDER') continue
-        for (const { id, multiaddrs } of event.providers) {
+      const counts = new KeyedCounts<string>()
+      for await (const { from, providers } of askForProviders(dht, keyOf(name), { signal })) {
+        const [connection] = host.getConnections(from)
+        const teller = connection === undefined ? '' : addressGroupOf(connection)
+        for (const { id, multiaddrs } of shuffled(providers, random)) {
           if (id.equals(host.peerId)) continue
-          yield { peer: id.toString(), addresses: multiaddrs }
-          if (++count >= MAX_PROVIDERS) return
+          if (counts.of(teller) >= MAX_PROVIDERS_OF_ADDRESS) break
+          if (counts.total >= MAX_PROVIDERS) return
+          counts.add(teller)
+          yield { peer: id.toString(), addresses: multiaddrs, ...(teller !== '' && { from: teller }) }
         }
       }
     },
   }
+}
+
+/** Who tells of more than are read must not choose which. */
+function shuffled<T>(items: readonly T[], random: Random): readonly T[] {
+  const placed = items.map((item) => ({ item, place: random.float() }))
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item)
 }
 
 /** Makes the key under which a name is provided: a CIDv1 of its text, as docs/WIRE.md 2.1 says. */

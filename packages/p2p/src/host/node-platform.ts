@@ -320,21 +320,22 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
   host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
-  const beginnings = new WebRtcBeginnings()
   if (switches.webrtc) {
     // relays serve members alone, whose proof may come later than what they signal
     const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
       isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
     const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
     const build = (parts: Parameters<typeof signalled>[0]) =>
-      boundSignalling(signalled(parts), { beginnings, maySignal })
+      boundSignalling(signalled(parts), { beginnings: new WebRtcBeginnings(), maySignal })
     await joinTransport(host, build, [multiaddr('/webrtc')])
     reach.startUpgrades()
   }
   // last: whose port is taken has the other one
   if (!switches.webrtcDirect) return
   const direct = webRTCDirect({ rtcConfiguration })
-  const build = (parts: Parameters<typeof direct>[0]) => boundDirectBeginnings(direct(parts), beginnings)
+  // apart from what members signal: a packet may come from anywhere, or say so
+  const build = (parts: Parameters<typeof direct>[0]) =>
+    boundDirectBeginnings(direct(parts), new WebRtcBeginnings())
   await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
 }
 

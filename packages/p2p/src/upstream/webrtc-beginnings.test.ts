@@ -25,13 +25,35 @@ test('what is under way is bounded by address and in all, and what has ended mak
   const tell = (address: string) => void begin(address).then((done) => done || refused.push(address))
   for (let at = 0; at < MAX_PENDING_WEBRTC_PER_ADDRESS + 3; at++) tell('192.0.2.1')
   await eventually(() => expect(refused).toHaveLength(3))
-  for (let at = MAX_PENDING_WEBRTC_PER_ADDRESS; at < MAX_PENDING_WEBRTC; at++) tell(`192.0.2.${at}`)
+  for (const end of ends.splice(0)) end()
+  for (let at = 0; at < MAX_PENDING_WEBRTC; at++) tell(`192.0.2.${at}`)
   tell('198.51.100.1')
   await eventually(() => expect(refused.at(-1)).toBe('198.51.100.1'))
   ends[0]?.()
   await eventually(async () => expect(await beginnings.run('198.51.100.1', async () => {})).toBe(true))
   await beginnings.run('198.51.100.1', () => Promise.reject(new Error('broke'))).catch(() => {})
   expect(await beginnings.run('198.51.100.1', async () => {})).toBe(true)
+})
+
+test('where a few addresses have all that is under way, one of it makes way for another address', async () => {
+  const beginnings = new WebRtcBeginnings()
+  const madeWay: string[] = []
+  const begin = (address: string) =>
+    beginnings.run(
+      address,
+      (signal) =>
+        new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            madeWay.push(address)
+            resolve()
+          })
+        }),
+    )
+  for (let at = 0; at < MAX_PENDING_WEBRTC; at++) void begin(`192.0.2.${1 + (at % 2)}`)
+  let isRefused = false
+  void begin('198.51.100.1').then((done) => (isRefused = !done))
+  await eventually(() => expect(madeWay).toEqual(['192.0.2.1']))
+  expect(isRefused).toBe(false)
 })
 
 /** A question of STUN under a user name of its own, as the first packet of a WebRTC connection is. */

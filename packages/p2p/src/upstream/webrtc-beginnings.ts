@@ -9,29 +9,43 @@
  * Without it `webrtc-beginnings.test.ts` fails; `npm run attack -- stun-questions member-signalling` begins such connections.
  */
 import type { Connection, Listener, Stream, Transport } from '@libp2p/interface'
-import { addressGroup, tryParseIp } from '@mesh/core'
+import { addressGroup, tryParseIp, whoMakesWay } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS } from '../limits.ts'
 
-/** Counts what is under way, by address and in all. */
-export class WebRtcBeginnings {
-  readonly #byAddress = new Map<string, number>()
-  #all = 0
+/** A connection that is under way for an address, and what ends it. */
+interface Begun {
+  readonly address: string
+  readonly end: AbortController
+}
 
-  /** Does work unless there is too much of it already; says whether it did. */
-  async run(address: string, work: () => Promise<void>): Promise<boolean> {
-    const ofAddress = this.#byAddress.get(address) ?? 0
-    if (this.#all >= MAX_PENDING_WEBRTC || ofAddress >= MAX_PENDING_WEBRTC_PER_ADDRESS) return false
-    this.#all++
-    this.#byAddress.set(address, ofAddress + 1)
+/**
+ * Bounds the connections that are under way, by address and in all: where all are taken, the newest of the address with the most makes way for
+ * one that has fewer.
+ */
+export class WebRtcBeginnings {
+  readonly #begun = new Set<Begun>()
+
+  /** Does work unless there is too much of it already; says whether it did. The signal aborts when it has to make way. */
+  async run(address: string, work: (madeWay: AbortSignal) => Promise<void>): Promise<boolean> {
+    const ofAddress = [...this.#begun].filter((each) => each.address === address).length
+    if (ofAddress >= MAX_PENDING_WEBRTC_PER_ADDRESS) return false
+    if (this.#begun.size >= MAX_PENDING_WEBRTC && !this.#makeRoom(address)) return false
+    const begun: Begun = { address, end: new AbortController() }
+    this.#begun.add(begun)
     try {
-      await work()
+      await work(begun.end.signal)
     } finally {
-      this.#all--
-      const left = (this.#byAddress.get(address) ?? 1) - 1
-      if (left > 0) this.#byAddress.set(address, left)
-      else this.#byAddress.delete(address)
+      this.#begun.delete(begun)
     }
+    return true
+  }
+
+  #makeRoom(address: string): boolean {
+    const last = whoMakesWay(this.#begun, (each) => each.address, address)
+    if (last === undefined) return false
+    this.#begun.delete(last)
+    last.end.abort(new Error('another address begins'))
     return true
   }
 }
@@ -50,7 +64,7 @@ export function boundDirectBeginnings<T extends Transport>(transport: T, beginni
     listener.incomingConnection = async (ufrag, host, port, signal) => {
       const ip = tryParseIp(host)
       const address = ip === undefined ? host : addressGroup(ip)
-      await beginnings.run(address, () => begin(ufrag, host, port, signal))
+      await beginnings.run(address, (madeWay) => begin(ufrag, host, port, AbortSignal.any([signal, madeWay])))
     }
     return listener
   }
@@ -78,7 +92,10 @@ export function boundSignalling<T extends Transport>(
   signalling._onProtocol = async (stream, connection, signal) => {
     const isBegun =
       maySignal(connection) &&
-      (await beginnings.run(addressGroupOf(connection), () => begin(stream, connection, signal)))
+      (await beginnings.run(addressGroupOf(connection), (madeWay) => {
+        madeWay.addEventListener('abort', () => stream.abort(new Error('another address begins')))
+        return begin(stream, connection, AbortSignal.any([signal, madeWay]))
+      }))
     if (!isBegun) stream.abort(new Error('no WebRTC connection for this peer now'))
   }
   return transport

@@ -11,6 +11,7 @@ import {
   tryParseIp,
   tryParsePeerId,
 } from '@mesh/core'
+import type { Entry, Snapshot } from '@mesh/ledger'
 import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS, LOCAL_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 
@@ -48,21 +49,26 @@ export function createEgressChoice(
   const startedAt = clock.monotonic()
   let current: PeerId | undefined
 
+  /** Those that may count: a member can write a hundred thousand that do not. */
+  const offering = createLook(components, (snapshot) =>
+    [...snapshot.entries(BUCKETS.egress)].flatMap(({ key, entry }) => {
+      const isOwn = entry.owner === key || entry.owner === ''
+      const peer = isOwn && !entry.deleted ? tryParsePeerId(key) : undefined
+      return peer === undefined || peer === network.self ? [] : [peer]
+    }),
+  )
+  const named = createNames(wanted, components)
+
   function alive(): readonly PeerId[] {
     const snapshot = ledger.snapshot()
     const now = clock.now()
-    return [...snapshot.entries(BUCKETS.egress)].flatMap(({ key, entry }) => {
-      const peer = tryParsePeerId(key)
-      const isOwn = entry.owner === key || entry.owner === ''
-      const counts = peer !== undefined && peer !== network.self && !entry.deleted && isOwn
-      return counts && snapshot.isOwnerLive(key, now) ? [peer] : []
-    })
+    return offering().filter((peer) => snapshot.isOwnerLive(peer, now))
   }
 
   function candidates(): readonly PeerId[] {
     if (wanted === undefined) return alive()
-    const named = peersNamed(wanted, ledger)
-    return alive().filter((peer) => named.has(peer))
+    const names = named()
+    return alive().filter((peer) => names.has(peer))
   }
 
   const startLeftMs = () => startedAt + EGRESS_AWAITED_MS - clock.monotonic()
@@ -119,17 +125,61 @@ export function createEgressChoice(
   }
 }
 
-function peersNamed(wanted: string, ledger: ServicesLedger): ReadonlySet<string> {
-  if (tryParsePeerId(wanted) !== undefined) return new Set([wanted])
-  const address = tryParseIp(wanted)
-  const found = new Set<string>()
-  for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
-    if (entry.deleted) continue
-    const record = machineRecord.safeParse(parseJson(entry.value)).data
-    if (record !== undefined && ((record.Hostname === wanted && record['Guest'] !== true) || key === address))
-      found.add(record.PeerID)
+/**
+ * Looks through the ledger when it has changed, and after a look that took long rests for some times as long: each request
+ * asks for what it finds.
+ */
+function createLook<T>(
+  { ledger, clock }: Pick<EgressChoiceComponents, 'ledger' | 'clock'>,
+  look: (snapshot: Snapshot) => T,
+): () => T {
+  let last: { readonly snapshot: Snapshot; readonly found: T; readonly restUntilMs: number } | undefined
+  return () => {
+    const snapshot = ledger.snapshot()
+    const beganMs = clock.monotonic()
+    if (last !== undefined && (last.snapshot === snapshot || beganMs < last.restUntilMs)) return last.found
+    const found = look(snapshot)
+    const endMs = clock.monotonic()
+    last = { snapshot, found, restUntilMs: endMs + LOOK_REST * (endMs - beganMs) }
+    return found
   }
-  return found
+}
+
+const LOOK_REST = 8
+
+/** Whom a name stands for. */
+function createNames(
+  wanted: string | undefined,
+  components: Pick<EgressChoiceComponents, 'ledger' | 'clock'>,
+): () => ReadonlySet<string> {
+  if (wanted === undefined || tryParsePeerId(wanted) !== undefined) {
+    const only = new Set(wanted === undefined ? [] : [wanted])
+    return () => only
+  }
+  const address = tryParseIp(wanted)
+  const read = new WeakMap<Entry, MachineName | null>()
+  return createLook(components, (snapshot) => {
+    const peers = new Set<string>()
+    for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
+      if (entry.deleted) continue
+      let machine = read.get(entry)
+      if (machine === undefined) read.set(entry, (machine = readMachine(entry.value)))
+      if (machine !== null && (machine.hostname === wanted || key === address)) peers.add(machine.peer)
+    }
+    return peers
+  })
+}
+
+interface MachineName {
+  readonly peer: string
+  /** Undefined for a guest, whose name is not its peer's. */
+  readonly hostname: string | undefined
+}
+
+function readMachine(value: string): MachineName | null {
+  const record = machineRecord.safeParse(parseJson(value)).data
+  if (record === undefined) return null
+  return { peer: record.PeerID, hostname: record['Guest'] === true ? undefined : record.Hostname }
 }
 
 function parseJson(text: string): unknown {

@@ -8,7 +8,10 @@ import { createLegacyStreams, type LegacyStreams } from '../legacy/open-legacy-s
 import { MAX_LOCAL_CONNECTIONS, OPENING_TURN_MS, PROXY_GREETING_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endpoint.ts'
+import { createLocalSlots } from '../slots.ts'
+import { EarlyBytes } from '../streams/early-bytes.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
+import { socketTurns } from '../streams/socket-turns.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
@@ -72,7 +75,7 @@ class NodeProxy implements Proxy {
   readonly #opening: LoopTurns
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   readonly #open = new Set<Socket>()
-  readonly #ended = new AbortController()
+  readonly #slots = createLocalSlots(MAX_LOCAL_CONNECTIONS)
   #listen
   #listener: Listener | undefined
   #connections = 0
@@ -87,12 +90,12 @@ class NodeProxy implements Proxy {
     this.#legacy = createLegacyStreams(components)
     this.#opening = new LoopTurns(OPENING_TURN_MS, components.clock)
     this.#http = createHttpProxy({
-      open: (destination) => this.#tunnel(destination),
-      openLegacy: async () => {
-        await this.#opening.turn()
-        return openLegacyEgress(this.#ended.signal, this.#outward())
+      open: (destination, signal) => this.#tunnel(destination, signal),
+      openLegacy: async (signal) => {
+        await this.#turn(signal)
+        return openLegacyEgress(signal, this.#outward())
       },
-      join: (socket, tunnel, early) => this.#join(socket, tunnel, early),
+      join: (socket, destination, how) => this.#join(socket, destination, how),
       onError: (error) => this.#failed(error),
       traffic: this.#traffic,
       clock: components.clock,
@@ -109,7 +112,6 @@ class NodeProxy implements Proxy {
   }
 
   stop(): void {
-    this.#ended.abort(new Error('the proxy stops'))
     this.#listener?.close()
     this.#http.stop()
     this.#legacy.stop()
@@ -134,26 +136,28 @@ class NodeProxy implements Proxy {
 
   #take(socket: Socket): void {
     socket.on('error', () => {})
-    if (this.#open.size >= MAX_LOCAL_CONNECTIONS) return reset(socket)
+    const release = this.#slots.take(socket.remoteAddress, () => reset(socket))
+    if (release === undefined) return reset(socket)
     this.#open.add(socket)
     this.#connections++
     const cancel = this.#components.clock.after(PROXY_GREETING_MS, () => reset(socket))
     socket.once('close', () => {
       cancel()
+      release()
+      socketTurns.forget(socket)
       this.#open.delete(socket)
     })
     socket.once('data', (first: Buffer) => {
       cancel()
+      socketTurns.forget(socket)
       socket.pause()
-      if (first[0] === SOCKS_VERSION) return void this.#serveSocks(socket, first)
-      this.#http.take(socket)
-      socket.unshift(first)
-      process.nextTick(() => socket.resume())
+      if (first[0] === SOCKS_VERSION) void this.#serveSocks(socket, first)
+      else this.#http.take(socket, first)
     })
     socket.once('end', () => {
       if (socket.bytesRead === 0) socket.end()
     })
-    socket.resume()
+    socketTurns.resume(socket)
   }
 
   async #serveSocks(socket: Socket, first: Uint8Array): Promise<void> {
@@ -165,31 +169,58 @@ class NodeProxy implements Proxy {
       socket.write(greeting.step.reply)
       const asked = await readStep(socket, greeting.rest, { read: readRequest, clock })
       if (asked.step.kind !== 'connect') return refuseSocks(socket, asked.step)
-      const tunnel = await this.#tunnel(asked.step.destination)
-      socket.write(encodeReply('ok'))
-      this.#join(socket, tunnel, asked.rest)
+      await this.#join(socket, asked.step.destination, { answer: encodeReply('ok'), early: asked.rest })
     } catch (error) {
       this.#failed(toError(error))
       if (socket.writable) socket.end(encodeReply(replyOf(error)))
     }
   }
 
-  async #tunnel(destination: Destination): Promise<OpenedStream> {
-    await this.#opening.turn()
-    const opened = await openTunnel(destination, this.#ended.signal, this.#outward())
+  async #tunnel(destination: Destination, signal: AbortSignal): Promise<OpenedStream> {
+    await this.#turn(signal)
+    const opened = await openTunnel(destination, signal, this.#outward())
     const { peer, transport } = opened.stream
     this.#newest = { peer, ...(transport !== undefined && { transport }) }
     return opened
+  }
+
+  /** Waits for time to open a tunnel; who has left takes none of it. */
+  async #turn(signal: AbortSignal): Promise<void> {
+    await this.#opening.turn()
+    signal.throwIfAborted()
   }
 
   #outward(): TunnelComponents {
     return { ...this.#components, choice: this.#choice, legacy: this.#legacy }
   }
 
-  #join(socket: Socket, { stream, rest }: OpenedStream, early: Uint8Array): void {
-    if (early.byteLength > 0) stream.send(early)
-    const shared = sharedByClients(stream, this.#components)
-    splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => {} })
+  /** Opens a tunnel, unless the client leaves before it is there. */
+  async #join(
+    socket: Socket,
+    destination: Destination,
+    { answer, early }: { readonly answer: string | Uint8Array; readonly early: Uint8Array },
+  ): Promise<void> {
+    const left = new AbortController()
+    const onLeft = () => left.abort(new Error('the client left'))
+    socket.once('close', onLeft)
+    socket.once('end', onLeft)
+    // it is read meanwhile: its end would not show else
+    const bytes = new EarlyBytes(socket)
+    try {
+      const { stream, rest } = await this.#tunnel(destination, left.signal)
+      socket.write(answer)
+      if (early.byteLength > 0) stream.send(early)
+      bytes.sendTo(stream)
+      this.#traffic.bytesOut += bytes.finish()
+      const shared = sharedByClients(stream, this.#components)
+      splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => {} })
+      // whose tunnel came at the moment when it left
+      if (socket.destroyed) stream.abort(new Error('the client left'))
+    } finally {
+      socket.off('close', onLeft)
+      socket.off('end', onLeft)
+      bytes.finish()
+    }
   }
 
   #failed(error: Error): void {

@@ -22,10 +22,14 @@ export interface ForwardInit {
   readonly host: string
   /** The path and the query. */
   readonly path: string
-  /** How the origin is reached: an agent, or without one `createConnection`. */
-  readonly connection: Pick<RequestOptions, 'agent' | 'createConnection' | 'host' | 'port'>
+  /** How the origin is reached: an agent, which is told when the client is gone, or without one `createConnection`. */
+  readonly connection: Pick<RequestOptions, 'agent' | 'createConnection' | 'host' | 'port'> & {
+    readonly gone?: AbortSignal
+  }
   /** True: the answer comes from a legacy egress node, which says `HTTP/2.0 200 OK` where the origin spoke that. */
   readonly isLegacy?: boolean
+  /** True: what the client sends behind a request without a body is left alone. */
+  readonly isHeldBehind?: boolean
 }
 
 /** Methods that may reach the origin twice (RFC 9110, 9.2.1). */
@@ -34,6 +38,7 @@ const SAFE: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS']
 /** Resolves when the answer is over. Rejects with what kept it from beginning; what breaks it later cuts it off. */
 export function forward(init: ForwardInit): Promise<void> {
   const { incoming, response } = init
+  if (response.destroyed) return Promise.reject(new Error('the client left'))
   const isChunked = hasHeader(incoming.rawHeaders, 'transfer-encoding')
   const hasBody = isChunked || hasHeader(incoming.rawHeaders, 'content-length')
   return new Promise((resolve, reject) => {
@@ -60,7 +65,7 @@ export function forward(init: ForwardInit): Promise<void> {
       resolve()
     })
     passTrailers(incoming, outgoing)
-    setHeld(incoming.socket, false)
+    if (hasBody || init.isHeldBehind !== true) setHeld(incoming.socket, false)
     if (!hasBody) outgoing.end()
     else if ((incoming.socket as unknown) instanceof StreamDuplex)
       passBody(incoming, outgoing, MAX_PIECES_AT_ONCE)

@@ -9,9 +9,10 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, LoopTurns, MeshError, toError } from '@mesh/core'
+import { type Clock, LoopTurns, MeshError, SharedBytes, toError } from '@mesh/core'
 import {
   IDLE_TUNNEL_MS,
+  MAX_CLIENT_UNREAD_BYTES,
   MAX_HTTP_HEAD_BYTES,
   MAX_IDLE_TUNNELS,
   MAX_LOCAL_CONNECTIONS,
@@ -21,15 +22,24 @@ import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
 import { forward } from './forward.ts'
+import { HttpClient } from './http-client.ts'
 import type { Destination } from './open-tunnel.ts'
 
 export interface HttpProxyInit {
   /** @throws as `openTunnel` */
-  readonly open: (destination: Destination) => Promise<OpenedStream>
+  readonly open: (destination: Destination, signal: AbortSignal) => Promise<OpenedStream>
   /** Undefined: a tunnel is to be used. @throws as `openLegacyEgress` */
-  readonly openLegacy: () => Promise<OpenedStream | undefined>
-  /** Joins a client and what was opened for it. @param early came from the client behind its request */
-  readonly join: (socket: Socket, tunnel: OpenedStream, early: Uint8Array) => void
+  readonly openLegacy: (signal: AbortSignal) => Promise<OpenedStream | undefined>
+  /**
+   * Joins a client with a tunnel, and says so with `answer`.
+   * @param early came from the client behind its request
+   * @throws as `openTunnel`
+   */
+  readonly join: (
+    socket: Socket,
+    destination: Destination,
+    how: { readonly answer: string; readonly early: Uint8Array },
+  ) => Promise<void>
   readonly onError: (error: Error) => void
   /** Counts what goes through tunnels of forwarded requests. */
   readonly traffic: Traffic
@@ -37,8 +47,8 @@ export interface HttpProxyInit {
 }
 
 export interface HttpProxy {
-  /** A client's connection; what it sent must still be readable. */
-  take(socket: Socket): void
+  /** @param socket a client's, paused @param first what it sent first */
+  take(socket: Socket, first: Uint8Array): void
   stop(): void
 }
 
@@ -46,6 +56,16 @@ interface TunnelAgentInit extends Pick<HttpProxyInit, 'open' | 'traffic' | 'cloc
   /** The turns in which the answers of origins are parsed. */
   readonly turns: LoopTurns
 }
+
+/** Where a request goes to, as Node's HTTP hands it on to its agent. */
+interface RequestPlace {
+  host?: string | null
+  port?: string | number | null
+  /** Aborts when the client has left: no tunnel is opened for it any more. */
+  gone?: AbortSignal | undefined
+}
+
+const NEVER = new AbortController().signal
 
 /** Keeps tunnels to an origin for its next requests. */
 class TunnelAgent extends Agent {
@@ -77,21 +97,24 @@ class TunnelAgent extends Agent {
   }
 
   override createConnection(
-    { host, port }: { host?: string | null; port?: string | number | null },
+    { host, port, gone }: RequestPlace,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): undefined {
     const tell = callback as ((error: Error | null, stream?: Duplex) => void) | undefined
-    void this.#connect({ host: host ?? '', port: Number(port) }, tell)
+    void this.#connect({ host: host ?? '', port: Number(port) }, { gone, tell })
     return undefined
   }
 
   async #connect(
     destination: Destination,
-    tell: ((error: Error | null, stream?: Duplex) => void) | undefined,
+    {
+      gone = NEVER,
+      tell,
+    }: Pick<RequestPlace, 'gone'> & { tell: ((error: Error | null, stream?: Duplex) => void) | undefined },
   ): Promise<void> {
     try {
       const { open, traffic, turns } = this.#init
-      const { stream, rest } = await open(destination)
+      const { stream, rest } = await open(destination, gone)
       tell?.(null, new StreamDuplex(stream, { head: rest, traffic, turns }))
     } catch (error) {
       tell?.(toError(error))
@@ -100,15 +123,25 @@ class TunnelAgent extends Agent {
 }
 
 export function createHttpProxy(init: HttpProxyInit): HttpProxy {
-  const { open, openLegacy, join, onError, traffic } = init
-  const turns = new LoopTurns(PARSING_TURN_MS, init.clock)
+  const { openLegacy, join, onError, traffic, clock } = init
+  const turns = new LoopTurns(PARSING_TURN_MS, clock)
   const agent = new TunnelAgent({ ...init, turns })
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
   })
-  server.on('request', (incoming, response) => void handleRequest(incoming, response))
-  server.on('connect', (incoming, socket, head) => void handleConnect(incoming, socket as Socket, head))
+  const unread = new SharedBytes(MAX_CLIENT_UNREAD_BYTES, clock)
+  const shared = { server, turns, clock, unread, waiting: { count: 0 } }
+  const clients = new WeakMap<object, HttpClient>()
+  server.on('request', (incoming, response) => {
+    clients.get(incoming.socket)?.take(incoming, response, () => void handleRequest(incoming, response))
+  })
+  server.on('connect', (incoming, duplex: Duplex, head) => {
+    const client = clients.get(duplex)
+    // what would take the connection over has no place behind others
+    if (client === undefined || client.isBusy) duplex.destroy(new Error('a tunnel behind other requests'))
+    else void handleConnect(incoming, client, head)
+  })
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end(formatRefusal(400, 'this is no HTTP request'))
   })
@@ -121,29 +154,37 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const port = url.port === '' ? 80 : Number(url.port)
     const path = `${url.pathname}${url.search}`
+    const left = new AbortController()
+    const gone = left.signal
+    response.once('close', () => left.abort(new Error('the client left')))
     try {
       // whom a tunnel leads through was chosen when it was opened
-      const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy()
+      const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy(gone)
       const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic, turns })
       // the agent keeps tunnels by host and port
-      const connection = duplex === undefined ? { agent, host, port } : { createConnection: () => duplex }
+      const connection =
+        duplex === undefined ? { agent, host, port, gone } : { createConnection: () => duplex }
       const isLegacy = duplex !== undefined
-      await forward({ incoming, response, host: url.host, path, connection, isLegacy })
-      duplex?.destroy()
+      const to = { host: url.host, path, connection, isLegacy }
+      await forward({ incoming, response, ...to, isHeldBehind: true }).finally(() => duplex?.destroy())
     } catch (error) {
       fail(response, error)
     }
   }
 
-  async function handleConnect(incoming: IncomingMessage, socket: Socket, head: Uint8Array): Promise<void> {
-    socket.on('error', () => {})
+  async function handleConnect(
+    incoming: IncomingMessage,
+    client: HttpClient,
+    head: Uint8Array,
+  ): Promise<void> {
+    const { socket, rest } = client.detach()
     const [, inBrackets, bare = '', digits] =
       /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(incoming.url ?? '') ?? []
     if (digits === undefined) return void socket.end(formatRefusal(400, 'CONNECT needs HOST:PORT'))
     try {
-      const tunnel = await open({ host: inBrackets ?? bare, port: Number(digits) })
-      socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      join(socket, tunnel, head)
+      const destination = { host: inBrackets ?? bare, port: Number(digits) }
+      const answer = 'HTTP/1.1 200 Connection established\r\n\r\n'
+      await join(socket, destination, { answer, early: Buffer.concat([head, rest]) })
     } catch (error) {
       onError(toError(error))
       socket.end(formatRefusal(statusOf(error), toError(error).message))
@@ -157,11 +198,12 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
   }
 
   return {
-    take: (socket) => void server.emit('connection', socket),
-    stop() {
-      agent.destroy()
-      server.closeAllConnections()
+    take(socket, first) {
+      const client = new HttpClient(socket, first, shared)
+      clients.set(client.duplex, client)
+      client.read()
     },
+    stop: () => agent.destroy(),
   }
 }
 

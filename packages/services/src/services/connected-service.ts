@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'
 import { MAX_BULK_UDP_SESSIONS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
+import { createLocalSlots } from '../slots.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
@@ -39,6 +40,7 @@ export class ConnectedService {
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   /** Ends a connection; by what was opened for it. */
   readonly #open = new Set<(reason: Error) => void>()
+  readonly #slots = createLocalSlots(MAX_LOCAL_CONNECTIONS)
   #listener: Listener | undefined
   readonly #startedAt: number
   /** The stream that was opened last. */
@@ -143,15 +145,18 @@ export class ConnectedService {
   async #join(socket: Socket): Promise<void> {
     // what breaks it before it is joined shows when it is used
     socket.on('error', () => {})
-    if (this.#open.size >= MAX_LOCAL_CONNECTIONS) {
-      this.#failed(new Error('too many local connections at a time'))
-      return reset(socket)
-    }
     const ended = new AbortController()
     const end = (reason: Error) => {
       ended.abort(reason)
       reset(socket)
     }
+    const tooMany = new Error('too many local connections at a time')
+    const release = this.#slots.take(socket.remoteAddress, () => end(tooMany))
+    if (release === undefined) {
+      this.#failed(tooMany)
+      return reset(socket)
+    }
+    socket.once('close', release)
     this.#open.add(end)
     const onLeft = () => ended.abort(new Error('the client left'))
     socket.once('close', onLeft)

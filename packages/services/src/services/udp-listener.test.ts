@@ -4,7 +4,7 @@ import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { createStreamPair } from '../../test/stream-pair.ts'
-import { MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAMS } from '../limits.ts'
 import { pipeDatagrams } from '../streams/datagrams.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { listenForDatagrams } from './udp-listener.ts'
@@ -43,6 +43,7 @@ async function startListener() {
   const sendFrom = (socket: UdpSocket, datagram: Uint8Array) =>
     new Promise((resolve) => socket.send(datagram, listener.port, '127.0.0.1', resolve))
   return {
+    port: listener.port,
     came,
     asked,
     send: (datagram: Uint8Array) => sendFrom(client, datagram),
@@ -85,4 +86,22 @@ test('so much of it is kept, and no more', async () => {
   await send(Buffer.from('the last'))
   await eventually(() => expect(came.at(-1)?.toString()).toBe('the last'))
   expect(came.length).toBeLessThanOrEqual(MAX_WAITING_DATAGRAMS + 1)
+})
+
+test('where one address has all sessions it makes way for another', async () => {
+  const { port, asked } = await startListener()
+  const sendFrom = async (address: string) => {
+    const socket = createSocket('udp4')
+    closers.push(() => socket.close())
+    await new Promise<void>((resolve) => socket.bind(0, address, resolve))
+    socket.send('hello', port, '127.0.0.1')
+  }
+  for (let at = 1; at <= MAX_UDP_SESSIONS; at++) {
+    await sendFrom('127.0.0.2')
+    // one after the other, as the system keeps no more than fit
+    await eventually(() => expect(asked.count).toBe(at), { everyMs: 0 })
+  }
+  await sendFrom('127.0.0.2')
+  await sendFrom('127.0.0.3')
+  await eventually(() => expect(asked.count).toBe(MAX_UDP_SESSIONS + 1))
 })

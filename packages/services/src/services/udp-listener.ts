@@ -5,6 +5,7 @@
 import type { Socket as UdpSocket } from 'node:dgram'
 import { type Clock, toError } from '@mesh/core'
 import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAM_BYTES, MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { createLocalSlots } from '../slots.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
 import type { Traffic } from '../streams/splice.ts'
@@ -23,6 +24,7 @@ export interface UdpListenerInit {
 interface Session {
   /** Undefined while it is being opened. */
   pipe: DatagramPipe | undefined
+  readonly ended: AbortController
   readonly waiting: Uint8Array[]
   waitingBytes: number
 }
@@ -31,6 +33,7 @@ interface Session {
 export async function listenForDatagrams(address: UdpAddress, init: UdpListenerInit): Promise<Listener> {
   const socket = await bindUdp(address)
   const sessions = new Map<string, Session>()
+  const slots = createLocalSlots(MAX_UDP_SESSIONS)
   // what a client's closed port answers with is none of ours
   socket.on('error', () => {})
   socket.on('message', (datagram, { address: host, port }) => {
@@ -38,11 +41,18 @@ export async function listenForDatagrams(address: UdpAddress, init: UdpListenerI
     const known = sessions.get(key)
     if (known?.pipe !== undefined) return void known.pipe.send(datagram)
     if (known !== undefined) return keep(known, datagram)
-    if (sessions.size >= MAX_UDP_SESSIONS) return
-    const session: Session = { pipe: undefined, waiting: [], waitingBytes: 0 }
+    const session: Session = { pipe: undefined, ended: new AbortController(), waiting: [], waitingBytes: 0 }
+    const release = slots.take(host, () =>
+      endSession(session, new Error('too many local sessions at a time')),
+    )
+    if (release === undefined) return
+    const onDone = () => {
+      release()
+      sessions.delete(key)
+    }
     keep(session, datagram)
     sessions.set(key, session)
-    void openSession(session, { ...init, socket, to: { host, port }, onDone: () => sessions.delete(key) })
+    void openSession(session, { ...init, socket, to: { host, port }, onDone })
   })
   return { port: socket.address().port, close: () => socket.close() }
 }
@@ -55,6 +65,11 @@ function keep(session: Session, datagram: Uint8Array): void {
   session.waitingBytes = bytes
 }
 
+function endSession({ ended, pipe }: Session, reason: Error): void {
+  ended.abort(reason)
+  pipe?.close()
+}
+
 interface SessionInit extends UdpListenerInit {
   readonly socket: UdpSocket
   readonly to: UdpAddress
@@ -63,11 +78,8 @@ interface SessionInit extends UdpListenerInit {
 
 async function openSession(session: Session, init: SessionInit): Promise<void> {
   const { open, opened, traffic, clock, onError, socket, to } = init
-  const ended = new AbortController()
-  const end = (reason: Error) => {
-    ended.abort(reason)
-    session.pipe?.close()
-  }
+  const { ended } = session
+  const end = (reason: Error) => endSession(session, reason)
   const done = () => {
     opened.delete(end)
     init.onDone()

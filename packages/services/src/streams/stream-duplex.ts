@@ -5,6 +5,9 @@ import { HTTP_PIECE_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { Traffic } from './splice.ts'
 
+/** A stream to a member, or a socket in that form. */
+type Underlying = Omit<ByteStream, 'peer' | 'direct' | 'transport'>
+
 interface StreamDuplexInit {
   /** Bytes that came from the stream before. */
   readonly head?: Uint8Array
@@ -21,7 +24,7 @@ interface StreamDuplexInit {
 }
 
 export class StreamDuplex extends Duplex {
-  readonly #stream: ByteStream
+  readonly #stream: Underlying
   readonly #traffic: Traffic | undefined
   readonly #turns: StreamDuplexInit['turns']
   readonly #pieceBytes: number
@@ -35,7 +38,7 @@ export class StreamDuplex extends Duplex {
   #isHeld = false
 
   /** @param stream with `halfClose` */
-  constructor(stream: ByteStream, init: StreamDuplexInit) {
+  constructor(stream: Underlying, init: StreamDuplexInit) {
     const { head, traffic, turns, allowHalfOpen = false, pieceBytes = HTTP_PIECE_BYTES } = init
     super({ allowHalfOpen, readableHighWaterMark: pieceBytes })
     this.#stream = stream
@@ -61,6 +64,16 @@ export class StreamDuplex extends Duplex {
     }
     if (head !== undefined && head.byteLength > 0) take(head)
     stream.onBytes(take)
+  }
+
+  /** How many bytes came and were not handed on. */
+  get keptBytes(): number {
+    return this.#kept.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  }
+
+  /** Takes what came and was not handed on. */
+  takeKept(): Uint8Array {
+    return Buffer.concat(this.#kept.splice(0))
   }
 
   /** While it is held the stream brings nothing, whoever asks for more; a parser asks on while its reader does not read. */

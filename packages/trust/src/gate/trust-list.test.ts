@@ -1,7 +1,8 @@
 import { type PeerId, peerIdFromPublicKey, systemRandom } from '@mesh/core'
-import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
+import { createLedger, createSigner, type Entry, type Ledger } from '@mesh/ledger'
 import { afterEach, expect, test } from 'vitest'
 import { generateEcdsaKey } from '../legacy/ecdsa-keys.ts'
+import { AUTH_KEYS_READ_AT_ONCE } from '../limits.ts'
 import { readAuthKeys, readTrustList } from './trust-list.ts'
 
 const ledgers: Ledger[] = []
@@ -46,3 +47,25 @@ test('keys are what parses, under names that say ecdsa, and not too many', async
   }
   expect(readAuthKeys(ledger.snapshot())).toHaveLength(16)
 })
+
+test('of thousands of entries that are no keys few are read at a time, and a key behind them is found in the end', async () => {
+  const { publicKey } = generateEcdsaKey()
+  const key = { bucket: 'trustzoneAuth', key: 'ecdsa_z', entry: entryOf(JSON.stringify(publicKey)) }
+  let reads = 0
+  const others = Array.from({ length: 3 * AUTH_KEYS_READ_AT_ONCE }, (_, at) => ({
+    bucket: 'trustzoneAuth',
+    key: `ecdsa_${at}`,
+    entry: Object.defineProperty(entryOf(''), 'value', { get: () => (reads++, '"none"') }),
+  }))
+  const snapshot = { entries: () => [...others, key] }
+  expect(readAuthKeys(snapshot)).toEqual([])
+  expect(reads).toBe(AUTH_KEYS_READ_AT_ONCE)
+  readAuthKeys(snapshot)
+  readAuthKeys(snapshot)
+  expect(readAuthKeys(snapshot)).toHaveLength(1)
+  expect(reads).toBe(others.length)
+})
+
+function entryOf(value: string): Entry {
+  return { owner: '', value, version: 1n, updatedAt: 0, deleted: false, sig: null }
+}

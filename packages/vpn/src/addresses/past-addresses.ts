@@ -2,7 +2,16 @@
  * Which IPv4 addresses other members had in the last 30 days, kept over restarts: a lease takes none of them, so that
  * a machine that was away finds its address free, and nobody who has it written down reaches another machine.
  */
-import { BUCKETS, type Clock, type IpAddress, type Logger, tryParseIp, tryParsePeerId } from '@mesh/core'
+import {
+  BUCKETS,
+  type Cidr,
+  cidrContains,
+  type Clock,
+  type IpAddress,
+  type Logger,
+  tryParseIp,
+  tryParsePeerId,
+} from '@mesh/core'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { holderOf } from './machines-bucket.ts'
@@ -27,6 +36,8 @@ export interface PastAddresses {
 }
 
 interface PastAddressesComponents {
+  /** The range in which addresses are leased: no others are remembered. */
+  readonly range: Cidr
   readonly ledger: Pick<VpnLedger, 'self' | 'snapshot' | 'subscribe'>
   readonly store: LeaseStore
   readonly clock: Clock
@@ -49,6 +60,8 @@ class AddressMemory implements PastAddresses {
   readonly #components: PastAddressesComponents
   /** Who had which address; the one seen longest ago comes first. */
   readonly #past = new Map<IpAddress, Past>()
+  /** The same by who had them: to look through all for each address of one took a minute with a thousand keys. */
+  readonly #byPeer = new Map<string, Set<IpAddress>>()
   readonly #unsubscribe: () => void
   #cancel = () => {}
   /** When the memory is saved next, in Unix ms. */
@@ -76,6 +89,7 @@ class AddressMemory implements PastAddresses {
     this.#stopped = true
     this.#unsubscribe()
     this.#cancel()
+    this.#lookAgain()
     this.#save()
   }
 
@@ -99,31 +113,60 @@ class AddressMemory implements PastAddresses {
     }
   }
 
+  /** Notes of what is remembered that it is still so. */
+  #lookAgain(): void {
+    const { ledger } = this.#components
+    const snapshot = ledger.snapshot()
+    // each goes to the end
+    const remembered = [...this.#past.keys()]
+    for (const address of remembered) this.#note(address, snapshot.getLive(BUCKETS.machines, address))
+  }
+
   /** Remembers what an entry says. True when the memory says something else now. */
   #note(key: string, entry: Entry | undefined): boolean {
+    const { ledger, clock, range } = this.#components
     const address = tryParseIp(key)
-    if (entry === undefined || entry.deleted || address === undefined || !isIpv4(address)) return false
-    const { ledger, clock } = this.#components
+    if (entry === undefined || entry.deleted || address === undefined) return false
+    if (!isIpv4(address) || !cidrContains(range, address)) return false
     const peer = holderOf(key, entry)
     const known = this.#past.get(address)
-    this.#past.delete(address)
+    this.#forget(address)
     // What is this node's own now was never another's as far as its leases go.
     if (peer === ledger.self || peer === '') return known !== undefined
     const now = clock.now()
-    this.#past.set(address, { peer, at: now, since: known?.peer === peer ? Math.min(known.since, now) : now })
+    const since = known?.peer === peer ? Math.min(known.since, now) : now
+    this.#remember(address, { peer, at: now, since })
     if (known?.peer === peer) return false
     this.#forgetFurther(peer)
     return true
   }
 
+  #remember(address: IpAddress, past: Past): void {
+    this.#past.set(address, past)
+    const known = this.#byPeer.get(past.peer)
+    if (known === undefined) this.#byPeer.set(past.peer, new Set([address]))
+    else known.add(address)
+  }
+
+  #forget(address: IpAddress): void {
+    const past = this.#past.get(address)
+    if (past === undefined) return
+    this.#past.delete(address)
+    const others = this.#byPeer.get(past.peer)
+    others?.delete(address)
+    if (others?.size === 0) this.#byPeer.delete(past.peer)
+  }
+
   /** Forgets what is beyond the bounds of one peer and of all, so that nobody fills the memory. */
   #forgetFurther(peer: string): void {
-    const ofPeer = [...this.#past].filter(([, past]) => past.peer === peer)
-    const tooMany = ofPeer.slice(0, Math.max(0, ofPeer.length - MAX_PAST_ADDRESSES_PER_PEER))
-    for (const [address] of tooMany) this.#past.delete(address)
+    const ofPeer = this.#byPeer.get(peer) ?? []
+    for (const address of ofPeer) {
+      if ((this.#byPeer.get(peer)?.size ?? 0) <= MAX_PAST_ADDRESSES_PER_PEER) break
+      this.#forget(address)
+    }
     for (const oldest of this.#past.keys()) {
       if (this.#past.size <= MAX_PAST_ADDRESSES) return
-      this.#past.delete(oldest)
+      this.#forget(oldest)
     }
   }
 
@@ -139,15 +182,14 @@ class AddressMemory implements PastAddresses {
     const now = clock.now()
     for (const [address, { peer, at, since }] of found.slice(-MAX_PAST_ADDRESSES)) {
       // A clock that was ahead must not lengthen the memory.
-      if (at > now - PAST_ADDRESS_MS) this.#past.set(address, { peer, at: Math.min(at, now), since })
+      if (at > now - PAST_ADDRESS_MS) this.#remember(address, { peer, at: Math.min(at, now), since })
     }
   }
 
   #save(): void {
     const { store, clock } = this.#components
-    this.#lookThrough()
     const since = clock.now() - PAST_ADDRESS_MS
-    for (const [address, { at }] of this.#past) if (at <= since) this.#past.delete(address)
+    for (const [address, { at }] of this.#past) if (at <= since) this.#forget(address)
     store.write(`${JSON.stringify(Object.fromEntries(this.#past))}\n`)
   }
 
@@ -159,6 +201,8 @@ class AddressMemory implements PastAddresses {
     this.#saveAt = at
     this.#cancel = clock.after(delayMs, () => {
       this.#saveAt = Number.POSITIVE_INFINITY
+      // soon after a change nobody has been there for much longer
+      if (delayMs === SAVE_PAST_INTERVAL_MS) this.#lookAgain()
       this.#save()
       this.#saveBy(SAVE_PAST_INTERVAL_MS)
     })

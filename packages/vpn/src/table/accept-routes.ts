@@ -12,7 +12,8 @@ import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild } from './table-build.ts'
 import type { AcceptPolicy, TableInput } from './table-input.ts'
 import { covers, holdsPrivate, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
-import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
+import type { Route } from './read-entry.ts'
+import { chooseRouteEntries, type DatedRoute } from './route-entries.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 
 /** The networks that are nearer than any route, and would be hidden by a refused one. */
@@ -35,11 +36,6 @@ const TOLD = [
   'tooMany',
 ] as const
 
-/** A route with the version of its entry: its owner's word for when it was claimed. */
-interface DatedRoute extends Route {
-  readonly version: bigint
-}
-
 export function acceptRoutes(
   input: TableInput,
   build: TableBuild,
@@ -48,7 +44,8 @@ export function acceptRoutes(
   if (!any && from.size === 0) return { accepted: [], problems: [] }
   const choice = new RouteChoice(input, build)
   const refused = new Map<IgnoredReason, Route[]>()
-  for (const route of inOrder([...liveRoutes(input, build)], input)) {
+  const { routes, left, leftCount } = chooseRouteEntries(input, build)
+  for (const route of inOrder(routes, input)) {
     const reason = choice.take(route)
     if (reason === undefined) continue
     build.ignore(reason)
@@ -56,34 +53,25 @@ export function acceptRoutes(
     if (others === undefined) refused.set(reason, [route])
     else others.push(route)
   }
+  build.ignore('tooMany', leftCount)
   const { accepted } = choice
-  const problems = TOLD.flatMap((reason) => routesRefused(reason, refused.get(reason) ?? []))
+  const problems = TOLD.flatMap((reason) => {
+    const all = refused.get(reason) ?? []
+    if (reason !== 'tooMany') return routesRefused(reason, all)
+    return routesRefused(reason, [...all, ...left], all.length + leftCount)
+  })
   const byHand = accepted.filter(({ inKernel }) => !inKernel)
   return { accepted, problems: [...problems, ...defaultRouteByHand(byHand)] }
 }
 
 /** Routes of named members first, then those that the table has already, then the older and the wider ones. */
-function inOrder(routes: readonly DatedRoute[], { accept, held = [] }: TableInput): readonly DatedRoute[] {
-  const heldKeys = new Set(held.map(({ peer, range }) => `${peer} ${range}`))
-  const rank = ({ peer, range }: Route) =>
-    accept.from.has(peer) ? 0 : heldKeys.has(`${peer} ${range}`) ? 1 : 2
+function inOrder(routes: readonly DatedRoute[], { accept }: TableInput): readonly DatedRoute[] {
+  const rank = ({ peer, isHeld }: DatedRoute) => (accept.from.has(peer) ? 0 : isHeld ? 1 : 2)
   return routes.toSorted((a, b) => {
     if (rank(a) !== rank(b)) return rank(a) - rank(b)
     if (a.version !== b.version) return a.version < b.version ? -1 : 1
     return a.prefix.bits - b.prefix.bits
   })
-}
-
-function* liveRoutes({ snapshot, self, mode }: TableInput, build: TableBuild): Generator<DatedRoute> {
-  for (const { key, entry } of snapshot.entries('routes')) {
-    if (entry.deleted) continue
-    const route = readRoute(key, entry)
-    if (typeof route === 'string') build.ignore(route)
-    else if (route.peer === self) continue
-    else if (!isOwnersWord(route.peer, entry, mode)) build.ignore('ownerMismatch')
-    else if (!build.owners.isLive(entry.owner)) build.ignore('ownerDead')
-    else yield { ...route, version: entry.version }
-  }
 }
 
 /** Takes routes one after the other, each against those that were taken before. */

@@ -1,4 +1,5 @@
 import { type Cidr, type IpAddress, parseCidr, parseIp, type PeerId, shortPeerId } from '@mesh/core'
+import type { KeyedEntry } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
 import { createWorld, peerNamed, type World } from '../../test/table-world.ts'
 import { MAX_PEER_ADDRESSES, MAX_PEER_ROUTES, MAX_TABLE_PEERS, MAX_UNNAMED_ROUTES } from '../limits.ts'
@@ -274,6 +275,31 @@ describe('routes', () => {
     expect(table.accepted).toHaveLength(MAX_UNNAMED_ROUTES)
     expect(table.ignored).toEqual({ tooMany: 50 })
     expect(table.problems[0]?.title).toContain(String(MAX_UNNAMED_ROUTES))
+  })
+
+  it('of members with few find room among those of members with many, which are not even read', () => {
+    const world = alive(A)
+    for (let at = 0; at < 10 * MAX_UNNAMED_ROUTES; at++) {
+      const peer = peerNamed(`crowd ${at % 5}`)
+      world.beat(peer, 0).route(`172.16.${at >> 8}.${at & 255}/32`, peer)
+    }
+    world.route('172.31.0.1/32', A).route('172.31.0.2/32', A)
+    let read = 0
+    const { snapshot } = world
+    const counted = (each: KeyedEntry): KeyedEntry => {
+      const { value, ...entry } = each.entry
+      const get = () => (read++, value)
+      return { ...each, entry: Object.defineProperty(entry, 'value', { get }) as KeyedEntry['entry'] }
+    }
+    const whole = snapshot()
+    const routes = [...whole.entries('routes')].map(counted)
+    const entries = (bucket?: string) => (bucket === 'routes' ? routes : whole.entries(bucket))
+    const table = build({ ...world, snapshot: () => ({ ...whole, entries }) }, { accept: all })
+    expect(table.kernelRoutes).toEqual(expect.arrayContaining(['172.31.0.1/32', '172.31.0.2/32']))
+    expect(table.accepted).toHaveLength(MAX_UNNAMED_ROUTES)
+    expect(table.ignored).toEqual({ tooMany: 9 * MAX_UNNAMED_ROUTES + 2 })
+    expect(table.problems[0]?.title).toContain(`and ${9 * MAX_UNNAMED_ROUTES - 1} more`)
+    expect(read).toBeLessThan(4 * MAX_UNNAMED_ROUTES)
   })
 
   it.each(['{"Metric":1}', '{"PeerID":"x"}'])('with the record %s are ignored', (value) => {

@@ -140,8 +140,8 @@ export class TableBuild {
     return undefined
   }
 
-  ignore(reason: IgnoredReason): void {
-    this.ignored[reason] = (this.ignored[reason] ?? 0) + 1
+  ignore(reason: IgnoredReason, count = 1): void {
+    if (count > 0) this.ignored[reason] = (this.ignored[reason] ?? 0) + count
   }
 
   /** A derived address is its peer's, whatever the ledger says. */

@@ -55,11 +55,18 @@ export function guestTaken({
   }
 }
 
-/** The problem of all routes that were refused for one reason; none where a person need not hear of it. */
-export function routesRefused(reason: IgnoredReason, routes: readonly Route[]): VpnProblem[] {
+/**
+ * The problem of all routes that were refused for one reason; none where a person need not hear of it.
+ * @param routes all of them, or as many as are named
+ */
+export function routesRefused(
+  reason: IgnoredReason,
+  routes: readonly Route[],
+  count = routes.length,
+): VpnProblem[] {
   const text = ROUTE_REASONS[reason]
   if (text === undefined || routes.length === 0) return []
-  const names = named(routes, ({ range, peer }) => `${range} of ${shortPeerId(peer)}`)
+  const names = named(routes, ({ range, peer }) => `${range} of ${shortPeerId(peer)}`, count)
   return [
     {
       code: 'vpn.route_not_taken',
@@ -106,7 +113,7 @@ export function staticOutside(peers: readonly StaticPeer[]): VpnProblem {
   }
 }
 
-function named<T>(all: readonly T[], name: (one: T) => string): string {
-  const more = all.length - MAX_NAMED
+function named<T>(all: readonly T[], name: (one: T) => string, count = all.length): string {
+  const more = count - Math.min(all.length, MAX_NAMED)
   return all.slice(0, MAX_NAMED).map(name).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
