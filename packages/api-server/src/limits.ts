@@ -50,6 +50,8 @@ export const HEADS_TURN_MS = 8
 /** How many connections that wait are read on in a turn, at most, and at least. */
 export const HEADS_AT_ONCE = 64
 export const MIN_HEADS_AT_ONCE = 4
+/** How many of these may be ones on which nothing was answered yet: most take twice as long, as they have just come. */
+export const NEW_HEADS_AT_ONCE = 16
 /** How many of the connections on which something was answered last are read in each turn. */
 export const KNOWN_READ_ALWAYS = 16
 /** How many requests of one connection are parsed in one turn of the event loop; what is behind them waits. */

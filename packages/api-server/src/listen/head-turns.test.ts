@@ -2,7 +2,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { systemClock, systemRandom } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { HEADS_AT_ONCE } from '../limits.ts'
+import { NEW_HEADS_AT_ONCE } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 
 const CONNECTIONS = 200
@@ -75,5 +75,5 @@ test('of new connections that wait each address has as many read, however many o
   ask('/one')
   askMany()
   await eventually(() => expect(asked).toHaveLength(2 * CONNECTIONS + 1))
-  expect(asked.indexOf('/one')).toBeLessThan(HEADS_AT_ONCE)
+  expect(asked.indexOf('/one')).toBeLessThan(NEW_HEADS_AT_ONCE)
 })

@@ -11,7 +11,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Clock, LoopTurns } from '@mesh/core'
-import { HEADS_AT_ONCE, HEADS_TURN_MS, KNOWN_READ_ALWAYS, MIN_HEADS_AT_ONCE } from '../limits.ts'
+import {
+  HEADS_AT_ONCE,
+  HEADS_TURN_MS,
+  KNOWN_READ_ALWAYS,
+  MIN_HEADS_AT_ONCE,
+  NEW_HEADS_AT_ONCE,
+} from '../limits.ts'
 import { AddressTurns, ends } from './address-turns.ts'
 import { Arrivals } from './arrivals.ts'
 import { isStopped, readOn, stopReading } from './socket-reading.ts'
@@ -99,8 +105,9 @@ export class HeadTurns {
     this.#isTooMuch = false
     // reading many that have just come would keep those behind them waiting to be taken
     const atOnce = this.#arrivals.areMany ? MIN_HEADS_AT_ONCE : this.#atOnce
-    const known = ends(this.#known, Math.max(atOnce / 2, atOnce - this.#new.size))
-    const next = [...known, ...this.#new.take(atOnce - known.length)]
+    const ofNew = Math.min(this.#new.size, NEW_HEADS_AT_ONCE)
+    const known = ends(this.#known, Math.max(atOnce / 2, atOnce - ofNew))
+    const next = [...known, ...this.#new.take(Math.min(atOnce - known.length, NEW_HEADS_AT_ONCE))]
     for (const socket of next) {
       this.#known.delete(socket)
       if (this.#unbegun.delete(socket)) {
