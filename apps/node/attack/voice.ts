@@ -84,8 +84,11 @@ export async function fill(
 
 /** Resolves when the victim holds an entry. */
 export async function untilHeld({ target }: Attack, bucket: string, key: string): Promise<void> {
-  await untilTrue(
-    READY_MS,
-    async () => (await fetch(`${target.url}/api/ledger/${bucket}/${key}`)).status === 200,
-  )
+  await untilTrue(READY_MS, async () => {
+    if (target.kind === 'mesh')
+      return (await fetch(`${target.url}/api/ledger/${bucket}/${key}`)).status === 200
+    // a legacy node gives no error for an entry that it has not, and does not decode all names
+    const held = (await (await fetch(`${target.url}/api/ledger/${bucket}`)).json()) as object | null
+    return held !== null && Object.hasOwn(held, decodeURIComponent(key))
+  })
 }

@@ -52,7 +52,7 @@ function ownAsked(attack: Attack): string | undefined {
 const ROUTER = 'hostile-router.ts'
 const BASE = {
   who: 'stranger',
-  appliesToLegacy: false,
+  legacy: { flags: ['--natmap', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'] },
   isApart: true,
   hasNeighbour: true,
   // a network on one machine is private, and its router is not asked
@@ -90,6 +90,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
   {
     ...BASE,
     name: 'mdns-answers',
+    legacy: { flags: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'] },
     does:
       'a machine on the local network answers 400 times a second by mDNS: 12,000 peers that there are not, at addresses of others, of the machine ' +
       'itself and at names, and records that nobody needs',
