@@ -99,7 +99,11 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     aim: 'peers told of',
     victimArgs: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'],
     run: (attack) =>
-      runAtNeighbour(attack, 'hostile-neighbour.ts', [NEIGHBOUR_ADDRESSES[1] ?? '', LOCAL_ADDRESS]),
+      runAtNeighbour(attack, 'hostile-neighbour.ts', [
+        NEIGHBOUR_ADDRESSES[1] ?? '',
+        LOCAL_ADDRESS,
+        attack.target.kind,
+      ]),
     reached: async (attack) => ownAsked(attack),
   },
 ]
