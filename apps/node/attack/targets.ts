@@ -32,7 +32,7 @@ export interface AttackTarget {
 }
 
 /** What the victim of an attack is started with. */
-export type Victim = Partial<Pick<Scenario, 'needs' | 'victimArgs' | 'hasVpn' | 'legacy' | 'prepareLedger'>>
+type Victim = Partial<Pick<Scenario, 'needs' | 'victimArgs' | 'hasVpn' | 'legacy' | 'prepareLedger'>>
 
 export interface Stage {
   startVictim(victim: Victim): Promise<AttackTarget>
@@ -101,7 +101,8 @@ function createLegacyStage(token: string): Stage {
     const address = `/ip4/127.0.0.1/tcp/${port}/p2p/${id}`
     return { kind: 'legacy', pid: node.pid, id, address, url, healthUrl: `${url}/api/summary` }
   }
-  const startMember = (known: AttackTarget) => startApi([`--discovery-bootstrap-peers=${known.address}`])
+  const startMember = (known: AttackTarget, args: readonly string[] = []) =>
+    startApi([`--discovery-bootstrap-peers=${known.address}`, ...args])
   /** Starts a command that has no API, under a key that is known beforehand, and somebody who tells what its ledger has. */
   const startCommand = async (command: readonly string[], flags: readonly string[]) => {
     const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'mesh-attack-key-'))]

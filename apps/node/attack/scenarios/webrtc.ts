@@ -222,7 +222,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'questions of STUN to the port for WebRTC, each under a name of its own, 2,000 a second from 8 sockets',
     boundedBy: 'MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS',
-    legacy: {},
+    legacy: { flags: listensAt(41_837) },
     aim: 'questions',
     needs: listensAt(41_837),
     async run(attack) {
@@ -245,7 +245,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of text, where there are bytes alone, on data channels of WebRTC: numbers that are taken for lengths',
     boundedBy: 'a message of text ends its channel',
-    legacy: {},
+    legacy: { flags: listensAt(41_838) },
     aim: 'texts',
     needs: listensAt(41_838),
     run: (attack) =>
@@ -261,7 +261,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of 16 KiB on data channels of WebRTC that hold thousands of frames, each of which is answered',
     boundedBy: 'MAX_FRAMES_IN_CHANNEL_MESSAGE, MAX_CHANNEL_FLAGS',
-    legacy: {},
+    legacy: { flags: listensAt(41_839) },
     aim: 'messages',
     needs: listensAt(41_839),
     run: (attack) =>
@@ -287,7 +287,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of one byte, as many as go out, on 4 connections of WebRTC',
     boundedBy: 'UNPROVEN_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
-    legacy: {},
+    legacy: { flags: listensAt(41_840) },
     aim: 'messages',
     needs: listensAt(41_840),
     run: (attack) => together(4, () => overChannels(attack, (channel) => sendShort(attack, channel))),
@@ -297,7 +297,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'the same from 4 connections of members',
     boundedBy: 'MEMBER_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
-    legacy: {},
+    legacy: { flags: listensAt(41_841) },
     aim: 'messages',
     needs: listensAt(41_841),
     run: (attack) =>
