@@ -77,11 +77,12 @@ for (const scenario of SCENARIOS) {
   const whyNot = values['in-namespace'] ? undefined : whyNoNamespaceFor(scenario)
   process.stderr.write(whyNot === undefined ? `${scenario.name} ...\n` : `no ${scenario.name}: ${whyNot}\n`)
   if (whyNot !== undefined) continue
-  const running =
+  const run = () =>
     isElsewhere(scenario) && !values['in-namespace']
       ? runInNamespace(scenario, seconds, kind)
       : runAttack(scenario, { kind, seconds, bounds: SUITE_BOUNDS })
-  measured.push(await running)
+  // legacy nodes that meet as their topic changes may stay deaf to each other: they meet once more
+  measured.push(await (kind === 'mesh' ? run() : run().catch(run)))
 }
 const floods = DATAGRAM_ATTACKS.filter((attack) => isAsked(attack) && !isMeaningless(attack))
 const whyNoFloods = floods.length === 0 ? undefined : whyNoDatagramAttacks()
