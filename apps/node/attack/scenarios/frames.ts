@@ -65,7 +65,7 @@ export const FRAME_ATTACKS: readonly Scenario[] = [
       const { signal, tally } = attack
       const isMesh = attack.target.kind === 'mesh'
       const protocols = isMesh
-        ? ['/mesh/replication/1', '/mesh/peers/1', '/mesh/services/1', '/mesh/files/1']
+        ? ['/mesh/replication/1', '/mesh/peers/1', '/mesh/service/1', '/mesh/file/1']
         : [LEGACY_EGRESS]
       // the one message of a legacy node's own protocols is a request of HTTP
       const head = isMesh ? varint(UNFINISHED) : Buffer.from('GET / HTTP/1.1\r\nX: ')
