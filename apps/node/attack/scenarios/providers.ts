@@ -112,6 +112,11 @@ async function offerFile(attack: Attack, kind: string, serve: Serve): Promise<st
   return name
 }
 
+async function sendBlocks({ signal, tally }: Attack, stream: Stream): Promise<void> {
+  for (let sent = 0; sent < MOST_LEGACY_MB && (await sendAll(stream, Buffer.alloc(MB), signal)); sent++)
+    tally.count('MiB sent')
+}
+
 /** Offers what a legacy node fetches, which is told of no length: as much as comes is written, most of it here in one piece. */
 async function offerEndless(attack: Attack): Promise<void> {
   const { signal, tally } = attack
@@ -120,10 +125,9 @@ async function offerEndless(attack: Attack): Promise<void> {
     await provide(attack, {
       protocol: '/edgevpn/file/0.1',
       entry: ({ peerId }) => ['files', LEGACY_NAME, { PeerID: peerId, Name: LEGACY_NAME }],
-      async serve(stream) {
+      serve(stream) {
         tally.count('files fetched')
-        for (let sent = 0; sent < MOST_LEGACY_MB && (await sendAll(stream, Buffer.alloc(MB), signal)); sent++)
-          tally.count('MiB sent')
+        void sendBlocks(attack, stream)
       },
     })
     while (!signal.aborted) await pause(100, signal)

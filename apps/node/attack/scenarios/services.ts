@@ -64,7 +64,7 @@ export function userEntries(signer: Signer): KeyedEntry[] {
 
 /** A peer with the entries by which it may use services. */
 export async function connectUser(attack: Attack, from: string) {
-  const { target, signal, config } = attack
+  const { target, signal } = attack
   const seed = Uint8Array.from(randomBytes(32))
   const peer = await attack.peer({ seed, from })
   const connection = await dialOrStop(peer, target, signal)
