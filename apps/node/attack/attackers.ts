@@ -1,8 +1,8 @@
 /** Raw libp2p peers: nothing of mesh in them, so that they can say what no node would. */
 import { randomBytes } from 'node:crypto'
 import { generateKeyPairFromSeed } from '@libp2p/crypto/keys'
-import { identify } from '@libp2p/identify'
-import type { Connection, Libp2p, Stream } from '@libp2p/interface'
+import { type Identify, identify } from '@libp2p/identify'
+import type { Connection, IdentifyResult, Libp2p, Stream } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { tcp } from '@libp2p/tcp'
 import { webRTCDirect } from '@libp2p/webrtc'
@@ -43,6 +43,17 @@ export function dialTarget(
   signal: AbortSignal,
 ): Promise<Connection> {
   return peer.dial(multiaddr(address), { signal: patient(signal) })
+}
+
+/** What the victim says that it is, asked by a stranger. */
+export async function identityOf({ peer, target, signal }: Attack): Promise<IdentifyResult> {
+  const stranger = await peer()
+  return await identifyOn(stranger, await dialTarget(stranger, target, signal))
+}
+
+export async function identifyOn(peer: Libp2p, connection: Connection): Promise<IdentifyResult> {
+  const { identify: service } = peer.services as unknown as { readonly identify: Identify }
+  return await service.identify(connection)
 }
 
 /** Tries again and again until the time is over; why a try failed is told, and the next one follows after a pause. */

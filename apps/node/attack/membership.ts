@@ -17,11 +17,16 @@ export interface Reached {
 
 /** Connects a fresh key, which proves that it is a member's. @param from the address that it dials from */
 export async function connectMember(attack: Attack, from?: string): Promise<Reached> {
-  const { target, signal, config } = attack
+  const { target, signal } = attack
   const peer = await attack.peer(from === undefined ? {} : { from })
   const reached = { connection: await dialOrStop(peer, target, signal), self: peer.peerId }
-  await proveMembership(reached, config, signal)
+  await beMember(attack, reached)
   return reached
+}
+
+/** Proves membership to a victim that asks for it; a legacy node takes whoever comes. */
+export async function beMember({ target, config, signal }: Attack, reached: Reached): Promise<void> {
+  if (target.kind === 'mesh') await proveMembership(reached, config, signal)
 }
 
 /** Proves to the other side of a connection that this one has the token. */

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { engineSupport } from '@mesh/engine'
 import { createLab, whyNoNamespaces } from '@mesh/testkit'
 import type { Measured, Scenario } from './scenario.ts'
+import type { TargetKind } from './targets.ts'
 
 const [HOST, ELSEWHERE, NEIGHBOUR] = ['attack', 'elsewhere', 'neighbour']
 /** The name by which the process inside is told the neighbour's namespace. */
@@ -49,7 +50,11 @@ export function whyNoVpnAttacks(): string | undefined {
 }
 
 /** Runs one attack by this same program inside of a namespace. */
-export async function runInNamespace({ name }: Scenario, seconds: number): Promise<Measured> {
+export async function runInNamespace(
+  { name }: Scenario,
+  seconds: number,
+  kind: TargetKind = 'mesh',
+): Promise<Measured> {
   const lab = createLab([HOST, ELSEWHERE, NEIGHBOUR])
   try {
     const link = { host: HOST, device: LINK, addresses: [`${VICTIM_ADDRESS}/24`] }
@@ -61,7 +66,15 @@ export async function runInNamespace({ name }: Scenario, seconds: number): Promi
       { host: NEIGHBOUR, device: 'lan', addresses: NEIGHBOUR_ADDRESSES.map((address) => `${address}/24`) },
     )
     const main = ['--conditions=mesh-source', `${import.meta.dirname}/main.ts`]
-    const words = [process.execPath, ...main, name, `--seconds=${seconds}`, '--json', '--in-namespace']
+    const words = [
+      process.execPath,
+      ...main,
+      name,
+      `--seconds=${seconds}`,
+      `--target=${kind}`,
+      '--json',
+      '--in-namespace',
+    ]
     const [file, ...args] = lab.inside(HOST, words)
     const env = { ...process.env, [NEIGHBOUR_NAME]: lab.name(NEIGHBOUR) }
     const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,8 +1,8 @@
 /** What the suite prints: a table for people. */
 import { formatTable } from '../src/cli/format-table.ts'
-import type { Measured } from './scenario.ts'
+import type { Measured, PassedOver } from './scenario.ts'
 
-export function formatMeasured(all: readonly Measured[]): string {
+export function formatMeasured(all: readonly Measured[], passedOver: readonly PassedOver[]): string {
   const rows = all.map((each) => [
     each.name,
     each.who,
@@ -12,7 +12,13 @@ export function formatMeasured(all: readonly Measured[]): string {
     verdictOf(each),
     each.outcome,
   ])
-  return formatTable(['attack', 'who', 'health', 'grown', 'writes', 'result', 'what happened'], rows)
+  const others = passedOver.map(({ name, who, meaningless }) => {
+    return [name, who, '', '', '', `no meaning there: ${meaningless}`, '']
+  })
+  return formatTable(
+    ['attack', 'who', 'health', 'grown', 'writes', 'result', 'what happened'],
+    [...rows, ...others],
+  )
 }
 
 /** What could not be tried was held off by nobody. */

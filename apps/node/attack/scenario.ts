@@ -37,6 +37,20 @@ export interface PeerInit {
   readonly hasWebRtc?: boolean
 }
 
+/** What an EdgeVPN node runs that is attacked: `edgevpn api` unless given otherwise. */
+export interface LegacyVictim {
+  /** Another command with its positional arguments, as `['service-add', 'held', '127.0.0.1:80']`. */
+  readonly command?: readonly string[]
+  readonly flags?: readonly string[]
+  /** True for the VPN itself, in a network namespace of its own. */
+  readonly hasVpn?: boolean
+}
+
+/** Why an attack has no meaning on EdgeVPN nodes: what they do not have, in a few words. */
+export interface Meaningless {
+  readonly meaningless: string
+}
+
 export interface Scenario {
   readonly name: string
   /** `stranger` has no token; `member` has it, and as many keys as it likes. */
@@ -45,8 +59,8 @@ export interface Scenario {
   readonly does: string
   /** What bounds it: the name of a flag, or of a limit in a `limits.ts`. */
   readonly boundedBy: string
-  /** Whether it speaks only what EdgeVPN-compatible nodes speak too. */
-  readonly appliesToLegacy: boolean
+  /** How it is made on an EdgeVPN node, or why it has no meaning there. */
+  readonly legacy: LegacyVictim | Meaningless
   /** What has to be counted for the attack to have been carried out, as 'streams'; undefined for what is no attack. */
   readonly aim: string | undefined
   /** Arguments without which the victim has nothing that is attacked. */
@@ -84,7 +98,7 @@ export interface Scenario {
   prepare?(attack: Attack): Promise<void>
   /** Attacks until the signal aborts. */
   run(attack: Attack): Promise<void>
-  /** Tells why the attack reached its aim, once it is over; undefined when it did not. Not asked of legacy targets. */
+  /** Tells why the attack reached its aim, once it is over; undefined when it did not. */
   reached?(attack: Attack): Promise<string | undefined>
 }
 
@@ -110,6 +124,12 @@ export interface Measured {
   readonly outcome: string
   /** Why it counts as failed to be held off; undefined when all bounds held. */
   readonly broke: string | undefined
+}
+
+/** An attack that was not made on legacy nodes, and why. */
+export interface PassedOver extends Meaningless {
+  readonly name: string
+  readonly who: Scenario['who']
 }
 
 /** What a victim has to keep while it is attacked. */

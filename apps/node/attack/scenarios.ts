@@ -42,7 +42,7 @@ const CALM: Scenario = {
   who: 'stranger',
   does: 'nothing, to compare with',
   boundedBy: '',
-  appliesToLegacy: true,
+  legacy: {},
   aim: undefined,
   run: async () => {},
 }

@@ -41,7 +41,7 @@ export async function watchNodes(
   const watching = nodes.map(async (node, at) => {
     const seen = figures[at]
     while (seen !== undefined && !signal.aborted) {
-      const { tookMs, ownMs } = await timeHealth(`${node.url}${node.healthPath}`, node.pid)
+      const { tookMs, ownMs } = await timeHealth(node.healthUrl, node.pid)
       seen.healthMs = Math.max(seen.healthMs, tookMs)
       seen.ownHealthMs = Math.max(seen.ownHealthMs, ownMs)
       const sinceMs = performance.now() - began

@@ -61,7 +61,7 @@ export async function runSiege(init: SiegeInit): Promise<SiegeResult> {
   const stage = createStage('mesh', token)
   const ending = new AbortController()
   try {
-    const first = await stage.startVictim(neededAt(0, init.nodes))
+    const first = await stage.startVictim({ needs: neededAt(0, init.nodes) })
     const nodes = [first]
     while (nodes.length < init.nodes)
       nodes.push(await stage.startMember(first, neededAt(nodes.length, init.nodes)))

@@ -84,8 +84,12 @@ export async function fill(
 
 /** Resolves when the victim holds an entry. */
 export async function untilHeld({ target }: Attack, bucket: string, key: string): Promise<void> {
-  await untilTrue(
-    READY_MS,
-    async () => (await fetch(`${target.url}/api/ledger/${bucket}/${key}`)).status === 200,
-  )
+  await untilTrue(READY_MS, async () => {
+    const isPlain = target.kind === 'mesh' || /^\w+$/.test(key)
+    const held = await fetch(`${target.url}/api/ledger/${bucket}${isPlain ? `/${key}` : ''}`)
+    // a legacy node gives no error for an entry that it has not, and does not decode all names
+    if (isPlain) return held.status === 200 && (await held.text()).trim() !== '""'
+    const all = (await held.json()) as object | null
+    return all !== null && Object.hasOwn(all, decodeURIComponent(key))
+  })
 }

@@ -118,7 +118,7 @@ class ChurningNodes implements SoakNodes {
     const address = process.addresses.find((each) => !each.includes('/ws'))
     if (address === undefined) throw new Error('a node listens nowhere')
     const { pid, id, url } = process
-    const target: AttackTarget = { kind: 'mesh', pid, id, address, url, healthPath: '/healthz' }
+    const target: AttackTarget = { kind: 'mesh', pid, id, address, url, healthUrl: `${url}/healthz` }
     const node = { process, isSteady, target }
     this.#nodes.push(node)
     void process.exited.then(({ code, signal }) => {

@@ -41,7 +41,7 @@ export interface Edgevpn {
 }
 
 /** No public infrastructure, whatever the topology. */
-const PRIVATE_ARGS = [
+export const PRIVATE_ARGS = [
   '--dht=false',
   '--natmap=false',
   '--autorelay=false',

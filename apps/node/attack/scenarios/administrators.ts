@@ -10,7 +10,12 @@ import { greeting } from '../sync-message.ts'
 import { pause } from '../until-true.ts'
 import { createMember, fill, heartbeatOf, openVoice, sayEntries, untilHeld } from '../voice.ts'
 
-const BASE = { who: 'member', appliesToLegacy: false, isApart: true, hasAdministrators: true } as const
+const BASE = {
+  who: 'member',
+  legacy: { meaningless: 'no administrators' },
+  isApart: true,
+  hasAdministrators: true,
+} as const
 /** Keys that nobody let in, and those that were shut out. */
 const [OUTSIDERS, REVOKED] = [16, 16]
 /** Invites whose codes the attacker has, and the keys that claim each. */

@@ -74,7 +74,7 @@ async function untilReady({ signal, tally }: Attack, isReady: () => boolean): Pr
 const BASE = {
   who: 'member',
   boundedBy: 'MAX_ACCEPTED, MUCH_UNSENT_BYTES, MAX_UNREAD_BYTES, MAX_UNWRITTEN_BYTES, MAX_LARGE_READERS',
-  appliesToLegacy: false,
+  legacy: { meaningless: 'no TLS connections for bulk' },
   aim: 'bulk streams',
   hasLongBeginning: true,
 } as const

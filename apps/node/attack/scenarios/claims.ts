@@ -11,12 +11,25 @@ const HOUR_MS = 3_600_000
 const SQUATTERS = 12
 
 /** Has the victim itself write a name, as its user would. */
-async function putName({ url }: AttackTarget, key: string, query = ''): Promise<void> {
+async function putName({ kind, url }: AttackTarget, key: string, query = ''): Promise<void> {
+  if (kind === 'legacy') {
+    const body = JSON.stringify({ Regex: key, Records: { A: '10.1.0.9' } })
+    await fetch(`${url}/api/dns`, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+    return
+  }
   await fetch(`${url}/api/ledger/dns/${encodeURIComponent(key)}${query}`, {
     method: 'PUT',
     body: '{"A":"10.1.0.9"}',
     headers: { 'content-type': 'application/json' },
   })
+}
+
+/** The version of a name's entry; 0 without one. */
+async function versionOf({ kind, url }: AttackTarget, key: string): Promise<bigint> {
+  const path = kind === 'mesh' ? `/dns/${encodeURIComponent(key)}` : ''
+  const block = await (await fetch(`${url}/api/blockchain${path}`)).text()
+  const entry = kind === 'mesh' ? block : block.slice(block.indexOf(`${JSON.stringify(key)}:{`))
+  return BigInt(/"Version":(\d+)/.exec(entry)?.[1] ?? 0)
 }
 
 /** Names that the victim keeps in the ledger. */
@@ -29,7 +42,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     does: 'claims every key that the victim claims, dated a nanosecond earlier, under fresh live keys',
     boundedBy: 'races only by when a claim came; MAX_YIELDS, YIELD_MEMORY_MS',
     isApart: true,
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'claims',
     async run(attack) {
       const { target, signal, tally } = attack
@@ -39,8 +52,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
         for (; voice.isOpen(); n++) {
           const key = `^claimed${n}$`
           await putName(target, key, '?wait=1s')
-          const held = await fetch(`${target.url}/api/blockchain/dns/${encodeURIComponent(key)}`)
-          const version = BigInt(/"Version":(\d+)/.exec(await held.text())?.[1] ?? 0)
+          const version = await versionOf(target, key)
           const { seed, signer } = createMember()
           const claim = signEntry(signer, ['dns', key, { 1: '10.1.0.66' }], { version: version - 1n })
           await voice.say(gzippedBlock([heartbeatOf(signer)]), seed)
@@ -64,7 +76,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'heartbeats and entries dated an hour ahead, and an hour back, under fresh authors',
     boundedBy: 'MAX_FUTURE_MS, MAX_CLOCK_SAMPLES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'members from another hour',
     async run(attack) {
       const { signal, tally } = attack
@@ -90,7 +102,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'claims 200 keys of the victim above its own entries, under keys without a heartbeat, over and over',
     boundedBy: 'ANNOUNCES_PER_SECOND, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'claims',
     async prepare({ target }) {
       for (const key of KEPT_NAMES) await putName(target, key)
@@ -115,7 +127,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     does: `${SQUATTERS} keys with heartbeats claim all addresses of the range in which leases are taken, over and over`,
     boundedBy: 'MAX_VITAL_SIGNER_ENTRIES, MAX_SHARED_SUBNET_ADDRESSES',
     isApart: true,
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'claims',
     async run(attack) {
       const { signal, tally } = attack

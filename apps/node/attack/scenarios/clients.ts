@@ -8,15 +8,15 @@ import { framed, onFrames, overAndOver, sendAll, sendForEver, together, varint }
 import { provide } from '../provider.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
-import { SERVICE } from './services.ts'
+import { LEGACY_EGRESS, LEGACY_SERVICE, SERVICE } from './services.ts'
 
-const EGRESS = '/mesh/egress/1'
+const EGRESS = { mesh: '/mesh/egress/1', legacy: LEGACY_EGRESS } as const
 /** Local connections to each kind of provider, and requests that each kind of origin has at a time. */
 const [CLIENTS, REQUESTS] = [64, 16]
 /** How long after each other local programs begin, in ms: what they cost the node themselves is none of the attack. */
 const APART_MS = 20
 /** Where the victim's proxy and its listener for datagrams are. */
-const PORTS = { proxy: 47_951, datagrams: 47_952 }
+const PORTS = { proxy: 47_951, datagrams: 47_952, legacy: 47_953 }
 const OK = framed(Uint8Array.of(8, 0))
 const MB = 1024 * 1024
 /** How long another service may take to answer, in ms, however many connections go wrong. */
@@ -122,8 +122,8 @@ const ORIGINS: Readonly<Record<string, Deed>> = {
   silent: { run: async () => {} },
 }
 
-/** Does its deed once on a stream when something has come that `isAwaited`. */
-function serve(attack: Attack, deed: Deed, stream: Stream, isAwaited: (bytes: Uint8Array) => boolean): void {
+/** Does its deed on a stream. */
+function begin(attack: Attack, deed: Deed, stream: Stream): void {
   const { signal, tally } = attack
   const send = async (bytes: Uint8Array) => {
     // what is thrown away at the other end is no attack
@@ -131,17 +131,23 @@ function serve(attack: Attack, deed: Deed, stream: Stream, isAwaited: (bytes: Ui
     if (isSent) tally.count('KiB', bytes.length / 1024)
     return isSent
   }
+  void deed.run(stream, send, attack).catch((error: unknown) => tally.missed(error, signal))
+}
+
+/** Does its deed once on a stream when something has come that `isAwaited`. */
+function serve(attack: Attack, deed: Deed, stream: Stream, isAwaited: (bytes: Uint8Array) => boolean): void {
   let isDone = false
   stream.addEventListener('message', ({ data }) => {
     if (isDone || !isAwaited(data.subarray())) return
     isDone = true
-    void deed.run(stream, send, attack).catch((error: unknown) => tally.missed(error, signal))
+    begin(attack, deed, stream)
   })
 }
 
 /** Read once: what the victim is told must be where its clients connect. */
 const FOLDER = tmpdir()
 const socketPath = (name: string) => join(FOLDER, `mesh-${name}.sock`)
+const LEGACY_NAME = 'attack-all'
 const SERVICE_NAMES = [...Object.keys(SERVICES), 'echo'].map((kind) => `attack-${kind}`)
 
 /** Offers a service of each kind, and one that says what it is told. */
@@ -178,6 +184,21 @@ async function offerServices(attack: Attack): Promise<void> {
   })
 }
 
+/** Offers the one service that a legacy node is connected to: each of its streams is of another kind. */
+async function offerLegacyService(attack: Attack): Promise<void> {
+  const deeds = Object.values(SERVICES)
+  let streams = 0
+  await provide(attack, {
+    protocol: LEGACY_SERVICE,
+    entry: ({ peerId }) => ['services', LEGACY_NAME, { PeerID: peerId, Name: LEGACY_NAME }],
+    serve(stream) {
+      const deed = deeds[streams++ % deeds.length]
+      attack.tally.count('streams')
+      if (deed !== undefined) serve(attack, deed, stream, () => true)
+    },
+  })
+}
+
 /** Begins several local programs. */
 function afterEachOther({ signal }: Attack, count: number, run: () => Promise<void>): Promise<void> {
   return together(count, async (at) => {
@@ -201,12 +222,16 @@ async function useSocket(attack: Attack, socket: Socket, use: (socket: Socket) =
   }
 }
 
+/** Where a service is for local programs; a legacy node has one alone. */
+const placeOf = ({ target }: Attack, kind: string) =>
+  target.kind === 'mesh' ? { path: socketPath(`attack-${kind}`) } : { host: '127.0.0.1', port: PORTS.legacy }
+
 /** A local program with a connection to a service, which it opens again when it closes. */
 function runClient(attack: Attack, kind: string, { isRead = false }: Deed): Promise<void> {
   return overAndOver(
     attack,
     () =>
-      useSocket(attack, connect({ path: socketPath(`attack-${kind}`) }), (socket) => {
+      useSocket(attack, connect(placeOf(attack, kind)), (socket) => {
         if (isRead || kind === 'wrong') socket.resume()
         socket.write('hello')
         // what is never taken, and then an end
@@ -251,7 +276,9 @@ async function sendDatagrams(attack: Attack): Promise<void> {
   for (const socket of sockets) socket.close()
 }
 
-async function lateEchoes({ tally }: Attack): Promise<string | undefined> {
+async function lateEchoes({ tally, target }: Attack): Promise<string | undefined> {
+  // a legacy node is connected to no other service
+  if (target.kind === 'legacy') return undefined
   const [all, late] = [tally.of('echoes'), tally.of('late echoes')]
   return late > 0 || all === 0
     ? `${late} of ${all} connections to another service were not served`
@@ -287,19 +314,19 @@ export const CLIENT_ATTACKS: readonly Scenario[] = [
     does: `local programs open ${CLIENTS} connections to each of ${Object.keys(SERVICES).length + 1} services whose providers say nothing, answer byte by byte or what is no answer, send for ever to who does not read, in small pieces too, end half of it, and reset`,
     boundedBy:
       'MAX_LOCAL_UNWRITTEN_BYTES, LEAST_PIECE_BYTES, MAX_UNREAD_BYTES, ANSWER_MS, MAX_LOCAL_CONNECTIONS',
-    appliesToLegacy: false,
+    legacy: { command: ['service-connect', LEGACY_NAME, `127.0.0.1:${PORTS.legacy}`] },
     aim: 'streams',
     isApart: true,
     victimArgs: [
       ...SERVICE_NAMES.map((name) => `--service-connect=${name}=unix:${socketPath(name)}`),
       `--service-connect=attack-datagrams=udp:127.0.0.1:${PORTS.datagrams}`,
     ],
-    prepare: offerServices,
+    prepare: (attack) => (attack.target.kind === 'mesh' ? offerServices(attack) : offerLegacyService(attack)),
     async run(attack) {
       const kinds = Object.entries(SERVICES)
+      const others = attack.target.kind === 'mesh' ? [echoOver(attack), sendDatagrams(attack)] : []
       await Promise.all([
-        echoOver(attack),
-        sendDatagrams(attack),
+        ...others,
         ...kinds.map(([kind, deed]) => afterEachOther(attack, CLIENTS, () => runClient(attack, kind, deed))),
       ])
     },
@@ -311,13 +338,13 @@ export const CLIENT_ATTACKS: readonly Scenario[] = [
     does: `the node's proxy leaves through a member that answers ${REQUESTS} requests of each kind itself: interim answers, headers, trailers, chunks of a byte and bodies without end to who does not read, thousands of names in one header, another protocol, nothing`,
     boundedBy:
       'MAX_INTERIM_ANSWERS, MAX_HTTP_HEAD_BYTES, MAX_LOCAL_UNWRITTEN_BYTES, MAX_UNREAD_BYTES, MAX_LOCAL_CONNECTIONS',
-    appliesToLegacy: false,
+    legacy: { command: ['proxy'], flags: [`--listen=127.0.0.1:${PORTS.proxy}`] },
     aim: 'requests',
     isApart: true,
     victimArgs: [`--proxy=127.0.0.1:${PORTS.proxy}`],
     prepare: (attack) =>
       provide(attack, {
-        protocol: EGRESS,
+        protocol: EGRESS[attack.target.kind],
         entry: ({ peerId }) => ['egress', peerId, 'ok'],
         serve(stream) {
           let kind: string | undefined
@@ -328,6 +355,8 @@ export const CLIENT_ATTACKS: readonly Scenario[] = [
             const deed = ORIGINS[kind]
             attack.tally.count('streams')
             if (deed === undefined) return
+            // the first that comes to a legacy member is the request itself
+            if (attack.target.kind === 'legacy') return begin(attack, deed, stream)
             stream.send(OK)
             serve(attack, deed, stream, (bytes) => Buffer.from(bytes).includes('GET '))
           })

@@ -4,14 +4,13 @@ import { createServer } from 'node:net'
 import { generateKeyPairFromSeed, publicKeyToProtobuf } from '@libp2p/crypto/keys'
 import type { Libp2p, PrivateKey } from '@libp2p/interface'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, openStream, overAndOver, sendAll, together, varint } from '../attackers.ts'
-import { connectMember, proveMembership } from '../membership.ts'
+import { dialTarget, framed, overAndOver, together } from '../attackers.ts'
+import { beMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
+import { field, openTelling, PEERS, type Told, toldOf } from '../telling.ts'
 import { pause } from '../until-true.ts'
 
-export const PEERS = '/mesh/peers/1'
 const IDENTIFY = '/ipfs/id/1.0.0'
 /** Members that lie at a time, what they tell in one message, and the addresses of each. */
 const [TELLERS, RECORDS, ADDRESSES] = [4, 16, 16]
@@ -22,15 +21,11 @@ const LONG = 320
 /** More dials of third parties than a node makes in ten seconds. */
 const MAX_DIALS_PER_S = 400
 
-/** A protobuf field with bytes. */
-export const field = (number: number, bytes: Uint8Array) =>
-  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
-
 interface Watched {
   /** Where third parties listen. */
   readonly port: number
   /** What the newcomer says of itself, signed. */
-  readonly newcomer: Uint8Array
+  readonly newcomer: Told
   toldMs: number
   dialledMs: number
   readonly sinceMs: number
@@ -52,7 +47,7 @@ async function watch(attack: Attack): Promise<Watched> {
   const newcomer = await attack.peer({ seed, listen: '/ip4/127.0.0.1/tcp/0' })
   const watched: Watched = {
     port: (third.address() as { readonly port: number }).port,
-    newcomer: await recordOf(await generateKeyPairFromSeed('Ed25519', seed), newcomer.getMultiaddrs()),
+    newcomer: await toldOf(await generateKeyPairFromSeed('Ed25519', seed), newcomer.getMultiaddrs()),
     toldMs: Number.NaN,
     dialledMs: Number.POSITIVE_INFINITY,
     sinceMs: performance.now(),
@@ -79,21 +74,14 @@ const strangers = ({ port }: Watched, at: number): Multiaddr[] =>
     multiaddr(`/ip4/127.${1 + (at % 200)}.${(at / 200) & 255}.${1 + n}/tcp/${port}`),
   )
 
-/** What a peer says of where it is, signed. */
-export async function recordOf(privateKey: PrivateKey, multiaddrs: Multiaddr[]): Promise<Uint8Array> {
-  const record = new PeerRecord({ peerId: peerIdFromPrivateKey(privateKey), multiaddrs })
-  return (await RecordEnvelope.seal(record, privateKey)).marshal()
-}
-
 export const freshKey = () => generateKeyPairFromSeed('Ed25519', randomBytes(32))
 
 /** An honest member, from another address, tells of the newcomer once. */
 async function tellOfNewcomer(attack: Attack, watched: Watched): Promise<void> {
   const { signal } = attack
   await pause(NEWS_AFTER_MS, signal)
-  const { connection } = await connectMember(attack, '127.0.0.9')
-  const stream = await openStream(connection, PEERS, signal)
-  await sendAll(stream, framed(field(1, watched.newcomer)), signal)
+  const telling = await openTelling(attack, '127.0.0.9')
+  await telling.tell([watched.newcomer])
   watched.toldMs = performance.now()
   while (!signal.aborted) await pause(100, signal)
 }
@@ -117,19 +105,18 @@ async function judge(attack: Attack): Promise<string | undefined> {
   return perS > MAX_DIALS_PER_S ? `it dialled third parties ${Math.round(perS)} times a second` : undefined
 }
 
-const longRecords = new WeakMap<Attack, readonly Uint8Array[]>()
+const longRecords = new WeakMap<Attack, readonly (readonly Told[])[]>()
 
-/** A message with as many records as there may be, as long as they may be. */
-async function longMessage(at: number): Promise<Uint8Array> {
-  const records = await Promise.all(
+/** As many records as a message may have, as long as they may be. */
+async function longMessage(at: number): Promise<readonly Told[]> {
+  return await Promise.all(
     Array.from({ length: 64 }, async (_, n) => {
       const addresses = Array.from({ length: LONG }, (_each, last) =>
         multiaddr(`/ip4/10.${at}.${n}.${last % 256}/tcp/${4_001 + last}`),
       )
-      return await recordOf(await freshKey(), addresses)
+      return await toldOf(await freshKey(), addresses)
     }),
   )
-  return framed(Buffer.concat(records.map((record) => field(1, record))))
 }
 
 /** Says of itself what is given to whoever asks by identify. */
@@ -147,20 +134,20 @@ async function identityOf(key: PrivateKey, home: Multiaddr[]): Promise<Uint8Arra
     field(1, publicKeyToProtobuf(key.publicKey)),
     ...home.map((address) => field(2, address.bytes)),
     field(3, Buffer.from(PEERS)),
-    field(8, await recordOf(key, home)),
+    field(8, (await toldOf(key, home)).record),
   ])
 }
 
 /** Comes under a fresh key that says that it is at these addresses, and leaves. */
 export async function comeAndLeave(attack: Attack, home: Multiaddr[]): Promise<void> {
-  const { config, signal, target, tally } = attack
+  const { signal, target, tally } = attack
   const seed = randomBytes(32)
   const key = await generateKeyPairFromSeed('Ed25519', seed)
   const peer = await attack.peer({ seed })
   const identity = await identityOf(key, home)
   await answerIdentify(peer, async () => [identity])
   const connection = await dialTarget(peer, target, signal)
-  await proveMembership({ connection, self: peer.peerId }, config, signal)
+  await beMember(attack, { connection, self: peer.peerId })
   await pause(200, signal)
   await peer.stop()
   tally.count('members that left')
@@ -175,7 +162,7 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       'peers at others again and again; an honest member tells of one newcomer',
     boundedBy:
       'addresses that tell of peers take turns; NEW_RECORDS_BY_ADDRESS, MAX_NEW_DIALS_PER_MINUTE, MAX_FURTHER_NEW_DIALS, MAX_PARALLEL_DIALS',
-    appliesToLegacy: false,
+    legacy: {},
     // judged by a time that a besieged node does not keep
     isApart: true,
     aim: 'records told',
@@ -186,17 +173,15 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       const keys = await Promise.all(Array.from({ length: 2 * RECORDS }, freshKey))
       const liar = () =>
         overAndOver(attack, async () => {
-          const { connection } = await connectMember(attack)
-          const stream = await openStream(connection, PEERS, signal)
-          while (!signal.aborted && stream.status === 'open') {
+          const telling = await openTelling(attack)
+          while (telling.isOpen()) {
             const told = await Promise.all(
               Array.from({ length: RECORDS }, async (_, n) => {
                 const key = at % 2 === 0 ? keys[n] : undefined
-                return await recordOf(key ?? (await freshKey()), strangers(watched, at++))
+                return await toldOf(key ?? (await freshKey()), strangers(watched, at++))
               }),
             )
-            const message = Buffer.concat(told.map((record) => field(1, record)))
-            if (await sendAll(stream, framed(message), signal)) tally.count('records told', told.length)
+            if (await telling.tell(told)) tally.count('records told', told.length)
             await pause(500, signal)
           }
         })
@@ -210,7 +195,7 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
     does: `keys come, prove themselves, say that they are at ${ADDRESSES} addresses of third parties, and leave, 8 at a time; an honest member tells of one newcomer`,
     boundedBy:
       'addresses from which peers were connected take turns; MAX_PARALLEL_DIALS, MEMBER_BACKOFF_MAX_MS, MAX_DIAL_FAILURES',
-    appliesToLegacy: false,
+    legacy: {},
     isApart: true,
     aim: 'members that left',
     async run(attack) {
@@ -227,7 +212,7 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
     does: `48 keys tell of the same 512 peers, of which each record has ${LONG} addresses, over and over`,
     boundedBy:
       'MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS; of what was told few addresses are kept, and a digest for each member',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'records told',
     async prepare(attack) {
       longRecords.set(attack, await Promise.all(Array.from({ length: 8 }, (_, at) => longMessage(at))))
@@ -236,11 +221,10 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       const { signal, tally } = attack
       await together(48, () =>
         overAndOver(attack, async () => {
-          const { connection } = await connectMember(attack)
-          const stream = await openStream(connection, PEERS, signal)
-          while (!signal.aborted && stream.status === 'open') {
+          const telling = await openTelling(attack)
+          while (telling.isOpen()) {
             for (const message of longRecords.get(attack) ?? [])
-              if (await sendAll(stream, message, signal)) tally.count('records told', 64)
+              if (await telling.tell(message)) tally.count('records told', 64)
             await pause(1_000, signal)
           }
         }),
@@ -255,12 +239,12 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       'without end, or with what is none, and come back',
     boundedBy:
       'MAX_IDENTIFY_BYTES, MAX_IDENTIFY_STREAM_BYTES, IDENTIFY_TIMEOUT_MS, MAX_IDENTIFIED_AT_ONCE, MAX_KNOWN_PEERS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'answers',
     async run(attack) {
       const { signal, target, tally } = attack
       const other = await freshKey()
-      const others = await recordOf(other, [multiaddr('/ip4/192.0.2.1/tcp/1')])
+      const others = (await toldOf(other, [multiaddr('/ip4/192.0.2.1/tcp/1')])).record
       await together(24, (kind) =>
         overAndOver(attack, async () => {
           const seed = randomBytes(32)

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 import type { KeyedEntry, Signer } from '@mesh/ledger'
 import { overAndOver, together } from '../attackers.ts'
 import { signEntry } from '../gossip.ts'
-import type { Attack, Scenario } from '../scenario.ts'
+import type { Attack, LegacyVictim, Scenario } from '../scenario.ts'
 import { overSocket, pour, trickle } from '../sockets.ts'
 import { createMember, heartbeatOf, openVoice, sayEntries, untilHeld } from '../voice.ts'
 
@@ -18,6 +18,10 @@ const DNS_PORTS = {
   slow: 47_937,
 }
 const needsOf = (port: number) => [`--dns=127.0.0.1:${port}`]
+const legacyOf = (port: number): LegacyVictim => ({
+  command: ['dns'],
+  flags: [`--listen=127.0.0.1:${port}`, '--dns-forwarder=false'],
+})
 /** What no pattern matches must not be asked of other servers. */
 const victimArgs = ['--no-dns-forwarder']
 const [A, TXT] = [1, 16]
@@ -121,7 +125,6 @@ function costlyPatterns(): Readonly<Record<string, object>> {
 /** Attacks by names that a member wrote into the ledger, and questions that match them. */
 const OF_NAMES = {
   who: 'member',
-  appliesToLegacy: false,
   aim: 'answers',
   victimArgs,
   isApart: true,
@@ -135,6 +138,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'no value is read by an expression that goes back; MAX_UNREADABLE_VALUES, values are read once',
     needs: needsOf(DNS_PORTS.values),
+    legacy: legacyOf(DNS_PORTS.values),
     prepare: (attack) =>
       writeNames(
         attack,
@@ -151,6 +155,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     does: 'writes a text of 60 KB that matches every name, and asks for fresh names, whose answers are kept',
     boundedBy: 'MAX_PREPARED_BYTES; a value is encoded once',
     needs: needsOf(DNS_PORTS.answers),
+    legacy: legacyOf(DNS_PORTS.answers),
     prepare: (attack) => writeNames(attack, { 'answers.test': { [TXT]: 'a '.repeat(30_000) } }),
     run: (attack) =>
       together(8, () => askOverUdp(attack, { port: DNS_PORTS.answers, zone: 'answers.test', type: TXT })),
@@ -161,6 +166,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     does: 'writes 300 patterns that take long to compile and to match, and asks for fresh names',
     boundedBy: 'MAX_PATTERN_STEPS, MAX_NAME_STEPS, MAX_COMPILED_STEPS, PATTERNS_TURN_MS',
     needs: needsOf(DNS_PORTS.patterns),
+    legacy: legacyOf(DNS_PORTS.patterns),
     prepare: (attack) => writeNames(attack, costlyPatterns()),
     run: (attack) =>
       together(8, () =>
@@ -177,6 +183,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     does: 'writes 8,000 patterns that match every name, and asks for fresh names',
     boundedBy: 'MAX_TRIED_CANDIDATES, MAX_NAME_STEPS, PATTERNS_TURN_MS, MAX_WAITING_QUESTIONS',
     needs: needsOf(DNS_PORTS.names),
+    legacy: legacyOf(DNS_PORTS.names),
     prepare: (attack) =>
       writeNames(
         attack,
@@ -195,7 +202,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'thousands of questions in each block of bytes over TCP, on 16 connections that read, and on 48 that do not',
     boundedBy: 'TCP_TURN_MS, MAX_TCP_UNREAD_BYTES, MAX_TCP_CONNECTIONS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'no DNS over TCP' },
     aim: 'bytes of answers',
     needs: needsOf(DNS_PORTS.pipelined),
     victimArgs,
@@ -212,7 +219,7 @@ export const DNS_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: '2,000 connections over TCP that bring one byte a second each, and come back when they are closed',
     boundedBy: 'MAX_TCP_CONNECTIONS, TCP_IDLE_MS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'no DNS over TCP' },
     aim: 'connections',
     needs: needsOf(DNS_PORTS.slow),
     victimArgs,

@@ -7,9 +7,9 @@ import { encodeBlock } from '@mesh/ledger'
 import { framed, onFrames, openStream, overAndOver, together, varint } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
-import { connectUser, stopReading } from './services.ts'
+import { connectLegacyUser, connectUser, stopReading } from './services.ts'
 
-const FILE = '/mesh/file/1'
+const FILE = { mesh: '/mesh/file/1', legacy: '/edgevpn/file/0.1' } as const
 const KEYS = 8
 /** As many as one key may have. */
 const RECEIVERS = 8
@@ -56,17 +56,24 @@ const want = (offset: number) =>
 
 type Receive = (stream: Stream, entries: Uint8Array, connection: Connection) => Promise<void>
 
+/** Connects a fresh key that may receive, and gives the block of entries that says so; a legacy node has heard of them. */
+async function connectReceiver(attack: Attack, from: string) {
+  if (attack.target.kind === 'legacy')
+    return { ...(await connectLegacyUser(attack, from)), block: Buffer.alloc(0) }
+  const { connection, entries, prove } = await connectUser(attack, from)
+  await prove()
+  return { connection, block: encodeBlock(entries) }
+}
+
 /** Calls `receive` with as many streams as each of the keys may have, each anew when it ends. */
 function receiveOnAll(attack: Attack, receive: Receive): Promise<void> {
   const { signal } = attack
   return together(KEYS, (at) =>
     overAndOver(attack, async () => {
-      const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
-      await prove()
-      const block = encodeBlock(entries)
+      const { connection, block } = await connectReceiver(attack, `127.0.0.${2 + (at % 2)}`)
       await together(RECEIVERS, async () => {
         while (!signal.aborted && connection.status === 'open') {
-          await receive(await openStream(connection, FILE, signal), block, connection)
+          await receive(await openStream(connection, FILE[attack.target.kind], signal), block, connection)
           await pause(20, signal)
         }
       })
@@ -84,7 +91,9 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a file of 1 GiB, and read nothing of it`,
     boundedBy: 'FEW_BLOCKS_PER_CALL, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
-    appliesToLegacy: false,
+    get legacy() {
+      return { command: ['file-send'], flags: ['--name=large', `--path=${shareLarge()}`] }
+    },
     aim: 'files asked for',
     hasLongBeginning: true,
     get needs() {
@@ -93,8 +102,8 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     async run(attack) {
       const { signal, tally } = attack
       await receiveOnAll(attack, async (stream, entries, connection) => {
-        stream.send(request('large', entries))
-        stream.send(want(0))
+        // a legacy node sends its one file to who opens a stream
+        if (attack.target.kind === 'mesh') stream.send(Buffer.concat([request('large', entries), want(0)]))
         tally.count('files asked for')
         await pause(100, signal)
         stopReading(connection)
@@ -107,7 +116,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a folder of ${FILES} files, take the list, and ask anew`,
     boundedBy: 'one list at a time, and one in memory; SENDING_TURN_MS, STATS_AT_A_TIME',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'one file, and no list' },
     aim: 'lists',
     get needs() {
       return [`--file-send=many=${shareFolder()}`]
@@ -132,7 +141,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${KEYS} keys say ${RECEIVERS} times each, from two addresses, that they hold all of a file of 1 GiB, which the node hashes, and ask anew`,
     boundedBy: 'SENDING_TURN_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'hashes nothing' },
     aim: 'hashes asked for',
     get needs() {
       return [`--file-send=large=${shareLarge()}`]

@@ -2,8 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import type { PeerId } from '@libp2p/interface'
-import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Attack, Scenario } from '../scenario.ts'
 import {
@@ -18,9 +16,9 @@ import {
 } from '../attackers.ts'
 import { connectMember, proveMembership } from '../membership.ts'
 import { RefusedError } from '../tally.ts'
+import { field, openTelling, type Told, toldOf } from '../telling.ts'
 import { pause } from '../until-true.ts'
 
-const PEERS = '/mesh/peers/1'
 const DHT = '/mesh/kad/1.0.0'
 const HOP = '/libp2p/circuit/relay/0.2.0/hop'
 const STOP = '/libp2p/circuit/relay/0.2.0/stop'
@@ -30,16 +28,12 @@ const RECORDS_IN_MESSAGE = 64
 const TELLERS = 8
 const CIRCUIT_PEERS = 8
 
-const field = (number: number, bytes: Uint8Array) =>
-  Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
 const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
 
 /** A signed record of a peer that nobody has heard of. */
-async function freshRecord(): Promise<Uint8Array> {
-  const privateKey = await generateKeyPair('Ed25519')
+async function freshRecord(): Promise<Told> {
   const addresses = Array.from({ length: 8 }, (_, at) => multiaddr(`/ip4/192.0.2.${at + 1}/tcp/4001`))
-  const record = new PeerRecord({ peerId: peerIdFromPrivateKey(privateKey), multiaddrs: addresses })
-  return (await RecordEnvelope.seal(record, privateKey)).marshal()
+  return await toldOf(await generateKeyPair('Ed25519'), addresses)
 }
 
 /** A question of the DHT: what it is about, and for a record that is left who has it. */
@@ -63,18 +57,16 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     does: `${TELLERS} keys tell of ${RECORDS_IN_MESSAGE} peers in each message, whose records were just signed, and of how to reach them`,
     boundedBy:
       'NEW_RECORDS_BY_ADDRESS, NEW_RECORDS_IN_ALL, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'records told',
     async run(attack) {
       const { signal, tally } = attack
       await together(TELLERS, () =>
         overAndOver(attack, async () => {
-          const { connection } = await connectMember(attack)
-          const stream = await openStream(connection, PEERS, signal)
-          while (!signal.aborted && stream.status === 'open') {
+          const telling = await openTelling(attack)
+          while (telling.isOpen()) {
             const records = await Promise.all(Array.from({ length: RECORDS_IN_MESSAGE }, freshRecord))
-            const message = Buffer.concat(records.map((record) => field(1, record)))
-            if (await sendAll(stream, framed(message), signal)) tally.count('records told', records.length)
+            if (await telling.tell(records)) tally.count('records told', records.length)
             await pause(10, signal)
           }
         }),
@@ -86,7 +78,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'leaves a record under a fresh name in the DHT of a private network, and asks for names and peers, without pause on 8 connections',
     boundedBy: 'DHT_RECORDS_BY_ADDRESS, DHT_QUESTIONS_BY_ADDRESS, MAX_DHT_RECORDS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'asks a DHT, and answers none where the internet does not reach it' },
     needs: ['--dht', '--no-peer-exchange'],
     aim: 'answers',
     async run(attack) {
@@ -116,7 +108,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     does: `${CIRCUIT_PEERS} keys have the victim relay for them, and as many others open circuits to each of them over and over`,
     boundedBy:
       'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_RESERVATIONS_PER_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'circuits',
     async run(attack) {
       const { signal, tally } = attack

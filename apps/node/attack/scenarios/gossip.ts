@@ -14,7 +14,7 @@ import {
   openGossip,
   signMessage,
 } from '../gossip.ts'
-import { proveMembership } from '../membership.ts'
+import { beMember } from '../membership.ts'
 import { pause } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 
@@ -93,7 +93,7 @@ async function joinMesh(attack: Attack, onStream: (stream: Stream) => void): Pro
   const member = await attack.peer()
   await member.handle(GOSSIP_PROTOCOL, onStream, { runOnLimitedConnection: true })
   const connection = await dialTarget(member, target, signal)
-  if (target.kind === 'mesh') await proveMembership({ connection, self: member.peerId }, config, signal)
+  await beMember(attack, { connection, self: member.peerId })
   const topic = createSealing(config).topic()
   const stream = await openGossip(connection, [topic], signal)
   const control = { graft: [{ topicID: topic }], ihave: [], iwant: [], prune: [], idontwant: [] }
@@ -147,7 +147,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '30 messages under 30 fresh authors on one connection, each inflating to 60 MiB, over and over',
     boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     async run(attack) {
       const { signal, tally } = attack
@@ -166,7 +166,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 66 KiB with 56 MiB of objects in fields of entries that nobody knows, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory, MAX_JSON_FIELDS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     run: (attack) => sayInflated(attack, INFLATED_BLOCKS.objects()),
   },
@@ -175,7 +175,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 160 KiB with 56 MiB of entries of one key, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory, MAX_BLOCK_ENTRIES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     run: (attack) => sayInflated(attack, INFLATED_BLOCKS.key()),
   },
@@ -184,7 +184,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 60 KiB that inflate to 60 MiB and have a wrong checksum, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     run: (attack) => sayInflated(attack, INFLATED_BLOCKS.checksum()),
   },
@@ -193,7 +193,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 60 KiB that say 30 MiB and inflate to 60, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory; inflating ends where more comes out than was said',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     run: (attack) => sayInflated(attack, INFLATED_BLOCKS.lies()),
   },
@@ -202,7 +202,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '30 messages of 320 KiB under fresh authors, over and over: full of entries',
     boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     async run(attack) {
       const plaintext = createLargeBlock()
@@ -214,7 +214,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages about as long as a network allows, 14 MB of hex each, under fresh authors from 3 connections',
     boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory, GOSSIP_TIME_SHARE',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     async run(attack) {
       const plaintext = randomBytes(7 * MB - 1_024)
@@ -226,7 +226,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '24 members who read nothing of the topic, and messages of 320 KiB that are to be passed on to them',
     boundedBy: 'MAX_WAITING_GOSSIP_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'streams unread',
     async run(attack) {
       const plaintext = createLargeBlock()
@@ -241,7 +241,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'a fresh author for each small block with one good entry, as fast as the other side takes them',
     boundedBy: 'MAX_HEARD_MEMBERS, MAX_MEMBERS_REMEMBERED, --ledger-max-entries',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'authors',
     async run(attack) {
       const { signal, tally } = attack
@@ -261,7 +261,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '300 small messages under fresh authors in each frame, from 3 connections',
     boundedBy: 'GOSSIP_BURST_MS, GOSSIP_TIME_SHARE, SMALL_BLOCKS_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: MESSAGES,
     run: (attack) => together(3, () => overAndOver(attack, () => sendPacked(attack))),
   },
@@ -270,7 +270,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'signs a sealed message that it saw as its own, and asks to be treated as a member',
     boundedBy: 'an own entry of the author in the block; the proof of membership for nodes of our kind',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages replayed',
     async run(attack) {
       const { target, signal, tally } = attack
@@ -298,6 +298,8 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
       ])
     },
     async reached({ target }) {
+      // a legacy node tells of nobody that it is a member
+      if (target.kind === 'legacy') return undefined
       const peers = (await (await fetch(`${target.url}/api/peers`)).json()) as readonly {
         readonly ID: string
         readonly Member?: boolean

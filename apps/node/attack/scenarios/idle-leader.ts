@@ -78,7 +78,7 @@ export const IDLE_LEADER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `a key that wins every election leaves ${ENTRIES * BUCKETS.length} entries of a member that is gone for hours where they are`,
     boundedBy: 'one of the others, drawn at random, ends what is overdue; OVERDUE_MS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'none but the elected leader ends what is overdue' },
     isApart: true,
     victimArgs: SCRUB_ARGS,
     aim: 'overdue entries',

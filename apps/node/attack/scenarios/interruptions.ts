@@ -1,12 +1,10 @@
 /** Attacks that break off: streams and connections of every protocol that end at any moment and in every way. */
 import { randomBytes, randomInt } from 'node:crypto'
-import type { Identify } from '@libp2p/identify'
-import type { Connection, Libp2p, Stream } from '@libp2p/interface'
-import { encodeBlock } from '@mesh/ledger'
-import { dialTarget, framed, openStream, overAndOver, together } from '../attackers.ts'
+import type { Connection, Stream } from '@libp2p/interface'
+import { dialTarget, framed, identifyOn, openStream, overAndOver, together } from '../attackers.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
-import { connectUser, createEndless, listen, SERVICE, serviceRequest, STREAM } from './services.ts'
+import { connectServed, createEndless, legacyService, listen, type Served } from './services.ts'
 
 const PORT = 47_946
 const CONNECTIONS = 12
@@ -16,8 +14,8 @@ const STREAMS = 40
 interface Interrupted {
   readonly connection: Connection
   readonly protocols: readonly string[]
-  /** A request to the victim's service that it grants. */
-  readonly request?: Uint8Array
+  /** The victim's service, where it grants one. */
+  readonly service?: Served
 }
 
 /** What is sent in pieces: what belongs there in part, what does not, much, and nothing. */
@@ -42,14 +40,14 @@ const oneOf = <T>(choices: readonly T[]): T => choices[randomInt(choices.length)
 
 async function breakOffStream(
   attack: Attack,
-  { connection, protocols, request }: Interrupted,
+  { connection, protocols, service }: Interrupted,
 ): Promise<void> {
   const { signal, tally } = attack
-  const isService = request !== undefined && randomInt(3) === 0
-  const stream = await openStream(connection, isService ? SERVICE : oneOf(protocols), signal)
+  const used = randomInt(3) === 0 ? service : undefined
+  const stream = await openStream(connection, used?.protocol ?? oneOf(protocols), signal)
   tally.count('streams')
   if (randomInt(2) === 0) stream.addEventListener('message', () => {})
-  if (isService) stream.send(request)
+  if (used !== undefined) stream.send(used.request)
   for (let left = randomInt(4); left > 0 && stream.writeStatus === 'writable'; left--) {
     stream.send(oneOf(pieces)())
     if (randomInt(2) === 0) await pause(randomInt(30), signal)
@@ -75,11 +73,6 @@ async function breakOff(attack: Attack, interrupted: Interrupted): Promise<void>
   signal.removeEventListener('abort', stop)
 }
 
-async function protocolsOf(peer: Libp2p, connection: Connection): Promise<readonly string[]> {
-  const { identify } = peer.services as unknown as { readonly identify: Identify }
-  return (await identify.identify(connection)).protocols
-}
-
 export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
   {
     name: 'stranger-interruptions',
@@ -87,14 +80,14 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     does: `streams of every protocol with something or nothing in them, which end in every way at any moment, and so do their ${CONNECTIONS} connections`,
     boundedBy:
       'MAX_UNPROVEN_STREAMS, UNPROVEN_STREAMS_PER_S; what is sent to a connection that closes is left unsaid',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'streams',
     run: (attack) =>
       together(CONNECTIONS, () =>
         overAndOver(attack, async () => {
           const peer = await attack.peer()
           const connection = await dialTarget(peer, attack.target, attack.signal)
-          await breakOff(attack, { connection, protocols: await protocolsOf(peer, connection) })
+          await breakOff(attack, { connection, protocols: (await identifyOn(peer, connection)).protocols })
           await peer.stop()
         }),
       ),
@@ -105,18 +98,17 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     does: `the same from ${CONNECTIONS} keys that prove themselves, and in the middle of a service that sends for ever`,
     boundedBy:
       'MAX_SERVED_CONNECTIONS, MAX_UNREAD_BYTES; what is sent to a connection that closes is left unsaid',
-    appliesToLegacy: false,
+    legacy: legacyService('interrupted', PORT),
     aim: 'streams',
     needs: [`--service-add=interrupted=127.0.0.1:${PORT}`],
     async run(attack) {
       await listen(attack, { port: PORT }, createEndless(attack))
       await together(CONNECTIONS, () =>
         overAndOver(attack, async () => {
-          const { peer, connection, entries, prove } = await connectUser(attack, `127.0.0.${randomInt(2, 6)}`)
-          const protocols = await protocolsOf(peer, connection)
-          await prove()
-          const request = serviceRequest('interrupted', STREAM, encodeBlock(entries))
-          await breakOff(attack, { connection, protocols, request })
+          const service = await connectServed(attack, `127.0.0.${randomInt(2, 6)}`, 'interrupted')
+          const { peer, connection } = service
+          const { protocols } = await identifyOn(peer, connection)
+          await breakOff(attack, { connection, protocols, service })
           await peer.stop()
         }),
       )

@@ -43,7 +43,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 64 KiB with 63 MiB in a field that nobody knows, under fresh authors',
     boundedBy: 'MAX_SKIPPED_BYTES, SKIP_PAUSE_BYTES, INFLATED_BYTES_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const { signal, tally } = attack
@@ -65,7 +65,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 70 KiB with entries of 60 fields, of which each name has 390 KB, under fresh authors from 3 connections',
     boundedBy: 'MAX_FIELD_NAME_BYTES, MAX_ENTRY_TEXT_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const block = createNamedBlock()
@@ -86,7 +86,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     does: 'two keys write 40,000 entries into a ledger with room for 20,000; then a newcomer joins and writes',
     boundedBy: 'VITAL_ONE_IN, eviction of the largest signer, MAX_EVICTED_AT_ONCE',
     isApart: true,
-    appliesToLegacy: false,
+    legacy: {},
     victimArgs: ['--ledger-max-entries=20000'],
     honestComesLate: true,
     aim: 'entries',
@@ -113,7 +113,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     does: `${NO_JSON_VALUES} values of 60 KB that are no JSON; then 20 readers ask for the whole ledger and block over and over`,
     boundedBy: 'MAX_WHOLE_ANSWER_BYTES, LARGE_ANSWER_SEATS, MAX_LARGE_ANSWER_STALL_MS',
     isApart: true,
-    appliesToLegacy: true,
+    legacy: {},
     prepare: fillWithNoJson,
     aim: 'MiB read',
     async run(attack) {
@@ -139,7 +139,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'a fresh author each 50 ms that looks like a legacy member which just came, with a ledger of 5,000 entries',
     boundedBy: 'WHOLE_LEDGER_INTERVAL_MS, WHOLE_LEDGER_BYTES_PER_S, REPUBLISH_INTERVAL_MS',
-    appliesToLegacy: true,
+    legacy: {},
     prepare: fill,
     aim: 'legacy members',
     async run(attack) {

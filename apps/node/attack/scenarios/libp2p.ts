@@ -28,7 +28,8 @@ interface Muxed {
 
 const IDENTIFY_PUSH = '/ipfs/id/push/1.0.0'
 const PING = '/ipfs/ping/1.0.0'
-const REPLICATION = '/mesh/replication/1'
+/** What a member's streams are for that end as soon as they are agreed on. */
+const SHORT_LIVED = { mesh: '/mesh/replication/1', legacy: PING } as const
 const HOP = '/libp2p/circuit/relay/0.2.0/hop'
 const DHT = '/ipfs/kad/1.0.0'
 
@@ -67,7 +68,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'opens and closes streams without pause, thousands of them',
     boundedBy: 'UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'streams',
     run: (attack) =>
       overConnections(attack, async (connection) => {
@@ -83,7 +84,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '8 keys of a member open streams, 50 at a time, and reset them as soon as they are agreed on',
     boundedBy: 'READ_TURN_MS',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'streams',
     run: (attack) =>
       together(8, () =>
@@ -91,7 +92,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
           const { connection } = await connectMember(attack)
           while (connection.status === 'open' && !attack.signal.aborted) {
             await together(50, async () => {
-              const stream = await openStream(connection, REPLICATION, attack.signal)
+              const stream = await openStream(connection, SHORT_LIVED[attack.target.kind], attack.signal)
               attack.tally.count('streams')
               stream.abort(new Error('and the next'))
             })
@@ -104,7 +105,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'pushes identify messages full of addresses and protocols without pause',
     boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, UNPROVEN_STREAMS_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'pushes',
     run: (attack) =>
       overConnections(attack, async (connection) => {
@@ -119,7 +120,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'pings without pause on several streams',
     boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAMS_PER_S',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'blocks of 1,024 pings',
     run: (attack) =>
       overConnections(attack, async (connection) => {
@@ -136,7 +137,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
     boundedBy: 'PINGS_PER_S, MAX_REFUSED_PINGS, READ_TURN_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'pings of the muxer',
     run: (attack) =>
       together(8, () =>
@@ -157,7 +158,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: '500 TCP connections say nothing, and streams on 8 connections never finish their negotiation',
     boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, MAX_EARLY_STREAMS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'streams that stay half-open',
     async run(attack) {
       const { target, signal, tally } = attack
@@ -189,7 +190,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'fills the receive windows of as many streams as it may open on every protocol, from 16 keys',
     boundedBy: 'MAX_UNPROVEN_STREAMS, MAX_HELD_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'KiB of windows',
     async run(attack) {
       const { target, signal, tally } = attack
@@ -226,7 +227,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for relay reservations with a fresh key each time',
     boundedBy: 'membership, MAX_RELAY_RESERVATIONS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'reservations asked for',
     async run(attack) {
       const { signal, target, tally } = attack

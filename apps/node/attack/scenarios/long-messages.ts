@@ -126,7 +126,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'frames of gossip with millions of names of messages that have no byte, from 3 connections',
     boundedBy: 'MAX_RPC_FIELDS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const frame = emptyIds()
@@ -142,7 +142,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'names of messages of 32 KiB each that are not wanted, in frames of 32, from 8 connections',
     boundedBy: 'MAX_GOSSIP_ID_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     run: (attack) =>
       together(8, (at) =>
@@ -159,7 +159,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages on the topic whose author has an id of 128 KiB',
     boundedBy: 'MAX_GOSSIP_ID_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const key = await generateKeyPair('Ed25519')
@@ -175,7 +175,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages on the topic of 14 MB whose envelope is a list of millions of empty lists',
     boundedBy: 'LONG_MESSAGE_BYTES: a long one must be as nodes write it; MAX_ENVELOPE_PARTS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const data = Buffer.from(`{"a":[${'[],'.repeat(4_600_000)}[]]}`)
@@ -187,7 +187,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'messages of 14 MB on the topic whose envelope is written in another way than nodes write it',
     boundedBy: 'LONG_MESSAGE_BYTES: a long one must be as nodes write it',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const plaintext = randomBytes(7 * KIB * KIB - KIB)
@@ -202,7 +202,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'heartbeats under fresh authors that stand, each in a frame of its own with 18 MiB behind it that mean nothing',
     boundedBy: 'what is kept of a frame is copied, MAX_CACHED_MESSAGE_BYTES; MAX_HELD_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     run: (attack) => overAndOver(attack, () => sayPadded(attack)),
   },
@@ -211,7 +211,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for circuits to peers whose ids have 64 KiB, or that have 100,000 addresses',
     boundedBy: 'MAX_RELAY_MESSAGE_BYTES, MAX_PEER_ID_BYTES',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'messages',
     async run(attack) {
       const { publicKey } = await generateKeyPair('Ed25519')
@@ -230,7 +230,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'pushes identify messages with hundreds of addresses, or with one that ends with an id of 8 KB, ten in a stream',
     boundedBy: 'MAX_IDENTIFY_STREAM_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     async run(attack) {
       const { publicKey } = await generateKeyPair('Ed25519')

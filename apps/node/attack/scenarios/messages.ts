@@ -54,7 +54,7 @@ export const CHANNEL_MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `messages without a byte, ${EMPTY.length} in a window, on channels of every protocol of our own, from ${SENDERS} keys`,
     boundedBy: 'MESSAGES_TURN_MS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'no messages of its own: bare bytes, or one request of HTTP' },
     aim: 'messages',
     async run(attack) {
       const { signal, tally } = attack
@@ -74,7 +74,7 @@ export const CHANNEL_MESSAGE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${SENDERS} keys ask for a file and say for ever that they are busy, or send messages of 64 KiB with nothing but fields without content`,
     boundedBy: 'MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'a receiver says nothing' },
     aim: 'messages',
     get needs() {
       return [`--file-send=large=${shareLarge()}`]

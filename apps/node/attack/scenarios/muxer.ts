@@ -24,6 +24,8 @@ interface MuxedStream {
 }
 
 const MB = 1024 * 1024
+/** What is not read on before a proof of membership; a legacy node asks for none, and reads a message of gossip to its end. */
+const UNREAD = { mesh: '/mesh/peers/1', legacy: GOSSIP_PROTOCOL } as const
 /** As much as one message of the encryption below carries. */
 const BLOCK_BYTES = 60 * 1024
 /** The least that is copied by itself, and the number of a stream that there is not. */
@@ -90,7 +92,11 @@ async function sendSmallFrames(attack: Attack, isGossip: boolean): Promise<void>
   const { signal, tally } = attack
   const connection = await strangerOf(attack)()
   for (let opened = 0; opened < 8; opened++) {
-    const stream = await openStream(connection, isGossip ? GOSSIP_PROTOCOL : '/mesh/peers/1', signal)
+    const stream = await openStream(
+      connection,
+      isGossip ? GOSSIP_PROTOCOL : UNREAD[attack.target.kind],
+      signal,
+    )
     if (isGossip) stream.send(varint(10 * MB))
     const { streamId } = stream as unknown as { readonly streamId: number }
     const frame = Buffer.concat([
@@ -113,7 +119,8 @@ async function sendSparseFrames(attack: Attack): Promise<void> {
   const frame = (stream: number, length: number) =>
     Buffer.concat([yamuxHead({ type: YAMUX.DATA, flags: 0, stream, length }), Buffer.alloc(length)])
   for (let opened = 0; opened < 8; opened++) {
-    const stream = await openStream(connection, '/mesh/peers/1', signal)
+    const stream = await openStream(connection, UNREAD[attack.target.kind], signal)
+    if (attack.target.kind === 'legacy') stream.send(varint(10 * MB))
     const { streamId } = stream as unknown as { readonly streamId: number }
     // the rest is for a stream that there is not
     const block = Buffer.concat([
@@ -163,7 +170,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'frames of the muxer that say to be 2 GiB long, and go on, on 4 connections',
     boundedBy: 'the receive window of the stream that a frame is for',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'blocks',
     run: (attack) =>
       together(4, () =>
@@ -179,7 +186,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'frames of one byte each, 258,048 on each stream: a message of gossip, or what waits for a proof of membership, on 8 connections',
     boundedBy: 'MAX_UNREAD_BYTES, MAX_HELD_BYTES, FRAMES_TURN_MS',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'frames',
     run: (attack) => together(8, (at) => overAndOver(attack, () => sendSmallFrames(attack, at % 2 === 0))),
   },
@@ -188,7 +195,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of the encryption of one byte each, thousands in each block of bytes, on 8 connections',
     boundedBy: 'FRAMES_TURN_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'messages',
     run: (attack) => together(8, () => overAndOver(attack, () => sendSealedBytes(attack))),
   },
@@ -197,7 +204,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: `pieces of ${SPARSE_BYTES} bytes for streams that wait for a proof of membership, each in a block of ${BLOCK_BYTES} with nothing else, on 12 connections`,
     boundedBy: 'MAX_UNREAD_BYTES; small pieces are copied',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'pieces',
     run: (attack) => together(12, () => overAndOver(attack, () => sendSparseFrames(attack))),
   },
@@ -206,7 +213,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'streams that begin and end in one frame, thousands in each block of bytes, on 4 connections of members',
     boundedBy: 'FRAMES_TURN_MS',
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'blocks',
     run: (attack) =>
       together(4, () =>
@@ -218,7 +225,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'streams that begin and end in one frame, thousands in each block of bytes, on 4 connections',
     boundedBy: 'FRAMES_TURN_MS, UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'blocks',
     run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), shortStreams)),
   },
@@ -227,7 +234,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for the list of protocols, and for protocols that there are not, thousands of times on each stream, and before the handshake',
     boundedBy: 'MAX_NEGOTIATION_ANSWERS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'lines asked',
     async run(attack) {
       const lines = askedLines()

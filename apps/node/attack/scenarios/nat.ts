@@ -1,5 +1,5 @@
 /** Attacks by what a node dials because others ask it to: hole punching, and AutoNAT. */
-import type { Connection } from '@libp2p/interface'
+import type { Connection, Libp2p } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import {
   dialTarget,
@@ -15,7 +15,7 @@ import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 
 const HOLE_PUNCH = '/libp2p/dcutr'
-const DIAL_REQUEST = '/libp2p/autonat/2/dial-request'
+const DIAL_REQUEST = { mesh: '/libp2p/autonat/2/dial-request', legacy: '/libp2p/autonat/1.0.0' } as const
 /** Types of hole punching's messages. */
 const [CONNECT, SYNC] = [100, 300]
 
@@ -47,11 +47,20 @@ async function punch(attack: Attack, connection: Connection, address: string): P
     await pause(50, signal)
 }
 
-/** Addresses that are private, as many as a message takes. */
-function dialRequest(at: number): Uint8Array {
-  const addresses = Array.from({ length: 620 }, (_, n) =>
-    field(1, multiaddr(`/ip4/10.${at % 256}.${n >> 8}.${n & 255}/tcp/4001`).bytes),
+/** Addresses that are private, as many as a message takes, each as a field with this number. */
+const dialled = (number: number, at: number) =>
+  Array.from({ length: 620 }, (_, n) =>
+    field(number, multiaddr(`/ip4/10.${at % 256}.${n >> 8}.${n & 255}/tcp/4001`).bytes),
   )
+
+/** The same to the first version of AutoNAT: a peer, and its addresses. */
+function legacyDialRequest({ peerId }: Libp2p, at: number): Uint8Array {
+  const peer = Buffer.concat([field(1, peerId.toMultihash().bytes), ...dialled(2, at)])
+  return framed(Buffer.concat([Uint8Array.of(8, 0), field(2, field(1, peer))]))
+}
+
+function dialRequest(at: number): Uint8Array {
+  const addresses = dialled(1, at)
   const request = Buffer.concat([...addresses, Uint8Array.of((2 << 3) | 1, 1, 2, 3, 4, 5, 6, 7, 8)])
   return framed(field(1, request))
 }
@@ -62,7 +71,7 @@ export const NAT_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: '40 strangers have a node with room for 12 dial them by hole punching, over and over; then a member comes',
     boundedBy: 'only who a relay joins is dialled, by no name, and as no other peer; HOLE_PUNCHES_BY_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'punches holes only from an address of the internet' },
     aim: 'dials asked for',
     victimArgs: ['--max-connections=12'],
     honestComesLate: true,
@@ -85,7 +94,7 @@ export const NAT_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks a node of a public network to dial 620 addresses in each message, on 8 connections',
     boundedBy: 'MAX_AUTONAT_FIELDS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL',
-    appliesToLegacy: false,
+    legacy: { flags: ['--natservice'] },
     aim: 'addresses',
     victimArgs: ['--private=false', '--natmap=false'],
     // a network on one machine is private
@@ -94,10 +103,11 @@ export const NAT_ATTACKS: readonly Scenario[] = [
       together(8, () =>
         overAndOver(attack, async () => {
           const { signal, target, tally } = attack
-          const connection = await dialTarget(await attack.peer(), target, signal)
+          const peer = await attack.peer()
+          const connection = await dialTarget(peer, target, signal)
           for (let at = 0; !signal.aborted && connection.status === 'open'; at++) {
-            const stream = await openStream(connection, DIAL_REQUEST, signal)
-            stream.send(dialRequest(at))
+            const stream = await openStream(connection, DIAL_REQUEST[target.kind], signal)
+            stream.send(target.kind === 'mesh' ? dialRequest(at) : legacyDialRequest(peer, at))
             tally.count('addresses', 620)
             for (let waited = 0; stream.status === 'open' && waited < 100 && !signal.aborted; waited++)
               await pause(10, signal)

@@ -3,14 +3,18 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import type { Stream } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
-import { connectMember, proveMembership } from '../membership.ts'
+import { dialTarget, framed, onFrames, overAndOver, sendAll, together } from '../attackers.ts'
+import { beMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
+import { field, openTelling, toldOf } from '../telling.ts'
 import { pause } from '../until-true.ts'
-import { comeAndLeave, field, freshKey, PEERS, recordOf } from './discovery.ts'
+import { comeAndLeave, freshKey } from './discovery.ts'
 
 const HOST = '127.77.0.1'
-const [DHT, PING] = ['/mesh/kad/1.0.0', '/ipfs/ping/1.0.0']
+const DHT = { mesh: '/mesh/kad/1.0.0', legacy: '/ipfs/kad/1.0.0' } as const
+const PING = '/ipfs/ping/1.0.0'
+/** A bootstrap peer that there is not. */
+const NOBODY = '/ip4/127.0.0.1/tcp/1/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 /** Peers in each answer of the DHT: as many as it asks for. */
 const ANSWERED = 20
 const [PORTS, TELLERS, RECORDS, HOMES] = [16, 4, 16, 4]
@@ -47,17 +51,15 @@ const homeAt = (ports: readonly number[], at: number): Multiaddr[] =>
 async function tell(attack: Attack, ports: readonly number[], from: string): Promise<void> {
   const { signal, tally } = attack
   await overAndOver(attack, async () => {
-    const { connection } = await connectMember(attack, from)
-    const stream = await openStream(connection, PEERS, signal)
-    for (let at = 0; !signal.aborted && stream.status === 'open'; at += RECORDS) {
+    const telling = await openTelling(attack, from)
+    for (let at = 0; telling.isOpen(); at += RECORDS) {
       const told = await Promise.all(
         Array.from(
           { length: RECORDS },
-          async (_, n) => await recordOf(await freshKey(), homeAt(ports, at + n)),
+          async (_, n) => await toldOf(await freshKey(), homeAt(ports, at + n)),
         ),
       )
-      const message = Buffer.concat(told.map((record) => field(1, record)))
-      if (await sendAll(stream, framed(message), signal)) tally.count('peers told of', told.length)
+      if (await telling.tell(told)) tally.count('peers told of', told.length)
       await pause(500, signal)
     }
   })
@@ -83,7 +85,7 @@ async function answerQuestions(attack: Attack, ports: readonly number[], from: s
       stream.addEventListener('message', ({ data }) => void stream.send(data)),
     )
     let told = 0
-    await peer.handle(DHT, (stream: Stream) => {
+    await peer.handle(DHT[target.kind], (stream: Stream) => {
       onFrames(stream, (question) => {
         const infos = Array.from({ length: ANSWERED }, () => {
           const id = Buffer.concat([Uint8Array.of(0, 36, 8, 1, 18, 32), randomBytes(32)])
@@ -98,7 +100,7 @@ async function answerQuestions(attack: Attack, ports: readonly number[], from: s
       })
     })
     const connection = await dialTarget(peer, target, signal)
-    await proveMembership({ connection, self: peer.peerId }, attack.config, signal)
+    await beMember(attack, { connection, self: peer.peerId })
     while (connection.status === 'open' && !signal.aborted) await pause(100, signal)
     await peer.stop()
   })
@@ -115,7 +117,7 @@ export const ONE_HOST_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${TELLERS} keys from as many addresses tell of ${RECORDS} peers in each message that are nowhere, all at one third host, and keys come, say that they are there, and leave, ${HOMES} at a time`,
     boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST_MAX_MS, MAX_VAIN_DIALS_PER_MINUTE',
-    appliesToLegacy: false,
+    legacy: {},
     // other attacks name addresses of loopback, too
     isApart: true,
     aim: 'peers told of',
@@ -133,7 +135,10 @@ export const ONE_HOST_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${TELLERS} keys from as many addresses answer each question to the DHT with ${ANSWERED} peers that are nowhere, all at one third host`,
     boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST_MAX_MS',
-    appliesToLegacy: false,
+    legacy: {
+      // nobody is known but who comes
+      flags: ['--dht', '--discovery-interval=10', `--discovery-bootstrap-peers=${NOBODY}`],
+    },
     isApart: true,
     victimArgs: ['--dht', '--no-peer-exchange', '--discovery-interval=10s'],
     aim: 'peers told of',

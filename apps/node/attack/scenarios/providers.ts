@@ -1,6 +1,6 @@
 /** Attacks by members that offer files, on a node whose owner fetches them. */
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Stream } from '@libp2p/interface'
@@ -20,6 +20,9 @@ const MB = 1024 * 1024
 const LARGE_BYTES = 1024 * MB
 /** How often what ended is asked for again, in ms. */
 const AGAIN_MS = 500
+/** What a legacy node fetches, and where it leaves it; no more than this is sent, for the sake of the disk. */
+const [LEGACY_NAME, LEGACY_DESTINATION] = ['attack-endless', join(tmpdir(), 'mesh-attack-endless')]
+const MOST_LEGACY_MB = 1_024
 
 const bytesField = (number: number, bytes: Uint8Array) =>
   Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes])
@@ -109,6 +112,31 @@ async function offerFile(attack: Attack, kind: string, serve: Serve): Promise<st
   return name
 }
 
+async function sendBlocks({ signal, tally }: Attack, stream: Stream): Promise<void> {
+  for (let sent = 0; sent < MOST_LEGACY_MB && (await sendAll(stream, Buffer.alloc(MB), signal)); sent++)
+    tally.count('MiB sent')
+}
+
+/** Offers what a legacy node fetches, which is told of no length: as much as comes is written, most of it here in one piece. */
+async function offerEndless(attack: Attack): Promise<void> {
+  const { signal, tally } = attack
+  rmSync(LEGACY_DESTINATION, { force: true })
+  try {
+    await provide(attack, {
+      protocol: '/edgevpn/file/0.1',
+      entry: ({ peerId }) => ['files', LEGACY_NAME, { PeerID: peerId, Name: LEGACY_NAME }],
+      serve(stream) {
+        tally.count('files fetched')
+        void sendBlocks(attack, stream)
+      },
+    })
+    while (!signal.aborted) await pause(100, signal)
+    tally.count('MiB on its disk', statSync(LEGACY_DESTINATION).size / MB)
+  } finally {
+    rmSync(LEGACY_DESTINATION, { force: true })
+  }
+}
+
 export const PROVIDER_ATTACKS: readonly Scenario[] = [
   {
     name: 'false-shares',
@@ -116,11 +144,12 @@ export const PROVIDER_ATTACKS: readonly Scenario[] = [
     does: `the node's owner fetches what ${Object.keys(KINDS).length + LISTERS - 1} members offer, again when it ended: ${LISTERS} lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
     boundedBy:
       'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, SHORT_PIECE_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
-    appliesToLegacy: false,
+    legacy: { command: ['file-receive', LEGACY_NAME, LEGACY_DESTINATION] },
     aim: 'files fetched',
     isApart: true,
     async run(attack) {
       const { target, signal } = attack
+      if (target.kind === 'legacy') return await offerEndless(attack)
       const folder = mkdtempSync(join(tmpdir(), 'mesh-attack-fetched-'))
       try {
         const lists = Array.from({ length: LISTERS - 1 }, () => ['manifest', KINDS.manifest] as const)

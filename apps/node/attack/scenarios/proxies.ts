@@ -16,9 +16,10 @@ const CONNECTIONS = 1_024
 const page = (host: string, rest = '') => `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\n${rest}\r\n`
 const PAGE = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage'
 
-/** Is the way out: an origin called `page` answers, all others say nothing. */
-function offerEgress(attack: Attack): Promise<void> {
-  return provide(attack, {
+/** Is the way out of a node of ours: an origin called `page` answers, all others say nothing. */
+async function offerEgress(attack: Attack): Promise<void> {
+  if (attack.target.kind === 'legacy') return
+  await provide(attack, {
     protocol: EGRESS,
     entry: ({ peerId }) => ['egress', peerId, 'ok'],
     serve: (stream) => serveTunnel(attack, stream),
@@ -57,7 +58,8 @@ function askForPages(attack: Attack): Promise<void> {
   )
 }
 
-async function missingPages({ tally }: Attack): Promise<string | undefined> {
+async function missingPages({ tally, target }: Attack): Promise<string | undefined> {
+  if (target.kind === 'legacy') return undefined
   const [served, missing] = [tally.of('pages'), tally.of('missing pages')]
   return missing === 0 && served > 0 ? undefined : `${served} of ${served + missing} pages came`
 }
@@ -96,7 +98,8 @@ async function beginHead(attack: Attack, at: number): Promise<void> {
 
 const BASE = {
   who: 'stranger',
-  appliesToLegacy: false,
+  // without a node that is a way out its proxy answers that there is none
+  legacy: { command: ['proxy'], flags: [`--listen=127.0.0.1:${PROXY_PORT}`] },
   aim: 'requests',
   isApart: true,
   victimArgs: [`--proxy=127.0.0.1:${PROXY_PORT}`],
@@ -150,6 +153,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
   {
     ...BASE,
     name: 'proxy-leavers',
+    legacy: { meaningless: 'its proxy opens no tunnels' },
     does: 'programs ask the proxy for tunnels and leave before they have them, without pause, on 32 connections',
     boundedBy: 'a tunnel is opened for who is still there; OPENING_TURN_MS',
     run: (attack) =>

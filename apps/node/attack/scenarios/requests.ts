@@ -17,6 +17,7 @@ const MB = 1024 * 1024
 const MESSAGE_MB = 90
 /** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
 const WEB_SOCKET_PORT = 47_931
+const LISTENS_WS = [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`]
 const UPGRADE = [
   'GET / HTTP/1.1',
   'Host: localhost',
@@ -84,9 +85,9 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: `messages of ${MESSAGE_MB} MiB on 16 WebSockets, before any handshake, none of which ends, and bytes that are no frame`,
     boundedBy: 'MAX_WEBSOCKET_MESSAGE_BYTES, MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { flags: LISTENS_WS },
     aim: 'MiB of messages',
-    needs: [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`],
+    needs: LISTENS_WS,
     run: (attack) => together(16, (at) => overAndOver(attack, () => beginMessage(attack, at % 4 !== 0))),
   },
   {
@@ -94,7 +95,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'the first 700 KB of a request, of which no more comes, on 1,000 connections to the API',
     boundedBy: 'MAX_UNREAD_BYTES, LONG_READS_AT_ONCE, HEADERS_TIMEOUT_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'heads begun',
     run(attack) {
       const head = Buffer.from(`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'h'.repeat(700 * 1024)}`)
@@ -106,7 +107,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'thousands of requests in each block of bytes, on 8 connections to the API',
     boundedBy: 'REQUESTS_TURN_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'requests',
     run: (attack) =>
       together(8, () => overAndOver(attack, () => sendRequests(attack, { bytes: PIPELINED, counts: 2_000 }))),
@@ -116,7 +117,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'the same on 80 connections from ten addresses',
     boundedBy: 'REQUESTS_TURN_MS, ALL_PIPELINED_AT_ONCE, LONG_READS',
-    appliesToLegacy: true,
+    legacy: {},
     isApart: true,
     aim: 'requests',
     run: (attack) =>
@@ -131,7 +132,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'requests with 350 headers of 700 bytes each, which are just taken, on 16 connections to the API',
     boundedBy: 'MAX_REQUEST_HEAD_BYTES, REQUESTS_TURN_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'requests',
     run(attack) {
       const headers = Array.from({ length: 350 }, (_, at) => `X-${at}: ${'h'.repeat(700)}\r\n`).join('')
@@ -144,7 +145,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for pages by paths of 250 KB, all dots and a slash, as a page of others can too, on 8 connections',
     boundedBy: 'MAX_PATH_BYTES; paths are read by no expression that goes back',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'requests',
     run(attack) {
       const bytes = Buffer.from(request(`/${'.'.repeat(250_000)}/`))
@@ -156,7 +157,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'asks for pages of the ledger with 40,000 parameters that there are not, on 8 connections',
     boundedBy: 'MAX_PATH_BYTES, MAX_QUERY_PARAMETERS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'requests',
     run(attack) {
       const query = Array.from({ length: 40_000 }, (_, at) => `${at.toString(36)}`).join('&')
@@ -169,7 +170,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'bodies of 120 KB in which 13,000 things are wrong, each of which an answer could name, on 8 connections',
     boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'requests',
     run(attack) {
       const bytes = wrongBody()
@@ -181,7 +182,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'the same on 80 connections from ten addresses',
     boundedBy: 'MAX_BODY_BYTES, MAX_ISSUES, BODIES_TURN_MS, LONG_READS, MAX_UNREAD_BYTES',
-    appliesToLegacy: true,
+    legacy: {},
     isApart: true,
     aim: 'requests',
     run(attack) {
@@ -196,7 +197,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'bodies in chunks of one byte, eleven thousand in each block of bytes, on 80 connections from ten addresses',
     boundedBy: 'PIECES_AT_ONCE, ALL_PIECES_AT_ONCE, FEW_PIECES_AT_ONCE',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'bodies',
     run: (attack) =>
       together(80, (at) =>
@@ -212,7 +213,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: '2,000 requests whose bodies of 100 KB come byte by byte',
     boundedBy: 'HEADS_TURN_MS, REQUEST_TIMEOUT_MS, MAX_CONNECTIONS_PER_ADDRESS',
-    appliesToLegacy: true,
+    legacy: {},
     aim: 'bodies',
     run: (attack) => together(2_000, () => overAndOver(attack, () => sendSlowBody(attack), 1_000)),
   },

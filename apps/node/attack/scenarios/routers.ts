@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
 import { createInterface } from 'node:readline'
 import { atNeighbour, LOCAL_ADDRESS, NEIGHBOUR_ADDRESSES } from '../namespace.ts'
+import { startProbe } from '../probe.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { pause } from '../until-true.ts'
 
@@ -10,6 +11,9 @@ import { pause } from '../until-true.ts'
 const NAMED_PORT = 5_001
 /** More connections than a node that asks few routers makes in a minute. */
 const MAX_CONNECTIONS = 200
+/** A legacy node that searches for a router, and how long what calls itself one may take to begin, in ms. */
+const LEGACY_ARGS = ['--natmap', '--listen-maddrs=/ip4/0.0.0.0/tcp/0']
+const ROUTER_STARTS_MS = 1_500
 
 /** What the victim's machine was asked for by the wish of its neighbour. */
 const asked = new WeakMap<Attack, string[]>()
@@ -43,16 +47,33 @@ async function runAtNeighbour(attack: Attack, program: string, args: readonly st
   server.close()
 }
 
+/** A legacy node searches for a router once, as it starts: so another one comes that finds the attack going on. */
+async function watchNewcomer({ target, join, signal, tally }: Attack): Promise<void> {
+  if (target.kind === 'mesh' || join === undefined) return
+  await pause(ROUTER_STARTS_MS, signal)
+  const { pid, healthUrl, url } = await join(LEGACY_ARGS)
+  const probe = startProbe({ pid, healthUrl, victimUrl: url })
+  while (!signal.aborted) await pause(100, signal)
+  const { grownMb, healthMs, ownHealthMs } = await probe.finish()
+  tally.count('MB that a newcomer grew by', grownMb)
+  tally.count("ms of a newcomer's health", healthMs)
+  tally.count('ms of these its own', ownHealthMs)
+}
+
+/** Has the neighbour be a router until the attack is over. */
+async function runRouter(attack: Attack, args: readonly string[]): Promise<void> {
+  await Promise.all([runAtNeighbour(attack, 'hostile-router.ts', args), watchNewcomer(attack)])
+}
+
 /** Tells whether the victim connected to a service of its own machine because somebody else named it. */
 function ownAsked(attack: Attack): string | undefined {
   const [at] = asked.get(attack) ?? []
   return at === undefined ? undefined : `it connected to its own machine at ${at}`
 }
 
-const ROUTER = 'hostile-router.ts'
 const BASE = {
   who: 'stranger',
-  appliesToLegacy: false,
+  legacy: { flags: LEGACY_ARGS },
   isApart: true,
   hasNeighbour: true,
   // a network on one machine is private, and its router is not asked
@@ -67,7 +88,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'what is no answer from the address that it names is not read on; MAX_SSDP_BYTES, MAX_SSDP_ANSWERS_PER_SECOND',
     aim: 'odd datagrams',
-    run: (attack) => runAtNeighbour(attack, ROUTER, ['odd', ...NEIGHBOUR_ADDRESSES.slice(0, 1)]),
+    run: (attack) => runRouter(attack, ['odd', ...NEIGHBOUR_ADDRESSES.slice(0, 1)]),
   },
   {
     ...BASE,
@@ -78,7 +99,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     boundedBy:
       'only who names its own address on a link of this machine is asked; MAX_UPNP_ROUTERS, UPNP_DESCRIPTIONS, UPNP_ASKS, MAX_UPNP_ANSWER_BYTES, UPNP_ANSWER_MS',
     aim: 'connections',
-    run: (attack) => runAtNeighbour(attack, ROUTER, ['all', ...NEIGHBOUR_ADDRESSES]),
+    run: (attack) => runRouter(attack, ['all', ...NEIGHBOUR_ADDRESSES]),
     async reached(attack) {
       const own = ownAsked(attack)
       if (own !== undefined) return own
@@ -90,6 +111,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
   {
     ...BASE,
     name: 'mdns-answers',
+    legacy: { flags: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'] },
     does:
       'a machine on the local network answers 400 times a second by mDNS: 12,000 peers that there are not, at addresses of others, of the machine ' +
       'itself and at names, and records that nobody needs',
@@ -98,7 +120,11 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
     aim: 'peers told of',
     victimArgs: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'],
     run: (attack) =>
-      runAtNeighbour(attack, 'hostile-neighbour.ts', [NEIGHBOUR_ADDRESSES[1] ?? '', LOCAL_ADDRESS]),
+      runAtNeighbour(attack, 'hostile-neighbour.ts', [
+        NEIGHBOUR_ADDRESSES[1] ?? '',
+        LOCAL_ADDRESS,
+        attack.target.kind,
+      ]),
     reached: async (attack) => ownAsked(attack),
   },
 ]

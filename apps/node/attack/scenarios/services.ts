@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type ListenOptions, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { encodeBlock, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner } from '@mesh/ledger/node'
 import { randomBytes } from 'node:crypto'
@@ -18,13 +18,14 @@ import {
   together,
 } from '../attackers.ts'
 import { createSealing, gossipFrame, gzippedBlock, openGossip, signEntry, signMessage } from '../gossip.ts'
-import { proveMembership } from '../membership.ts'
-import type { Attack, Scenario } from '../scenario.ts'
-import { pause, untilTrue } from '../until-true.ts'
-import { heartbeatOf } from '../voice.ts'
+import { beMember } from '../membership.ts'
+import type { Attack, LegacyVictim, Scenario } from '../scenario.ts'
+import { pause } from '../until-true.ts'
+import { heartbeatOf, untilHeld } from '../voice.ts'
 
 export const SERVICE = '/mesh/service/1'
-const LEGACY_EGRESS = '/edgevpn/egress/0.1'
+export const LEGACY_EGRESS = '/edgevpn/egress/0.1'
+export const LEGACY_SERVICE = '/edgevpn/service/0.1'
 /** Where the targets of the victim's services listen. */
 const PORTS = {
   endless: 47_941,
@@ -34,6 +35,7 @@ const PORTS = {
   origin: 47_961,
   sink: 47_962,
   crumbs: 47_963,
+  unread: 47_965,
 }
 /** The system keeps little of what is written to a unix socket that nobody reads, and megabytes over TCP. */
 const UNREAD_PATH = join(tmpdir(), 'mesh-attack-unread.sock')
@@ -50,6 +52,8 @@ const CRUMBS = '1\r\na\r\n'
 const legacyRequest = (method: string, port: number, rest: string) =>
   Buffer.from(`${method} / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${rest}`)
 const EGRESS_ARGS = ['--egress', '--egress-allow=127.0.0.0/8']
+/** Only a legacy node with a VPN is one for egress. */
+export const LEGACY_EGRESS_VICTIM: LegacyVictim = { hasVpn: true, flags: ['--egress'] }
 const OF_NO_BYTE = Buffer.alloc(60_000)
 
 /** The entries by which a member may use services. */
@@ -60,7 +64,7 @@ export function userEntries(signer: Signer): KeyedEntry[] {
 
 /** A peer with the entries by which it may use services. */
 export async function connectUser(attack: Attack, from: string) {
-  const { target, signal, config } = attack
+  const { target, signal } = attack
   const seed = Uint8Array.from(randomBytes(32))
   const peer = await attack.peer({ seed, from })
   const connection = await dialOrStop(peer, target, signal)
@@ -71,7 +75,7 @@ export async function connectUser(attack: Attack, from: string) {
     connection,
     seed,
     entries,
-    prove: () => proveMembership({ connection, self: peer.peerId }, config, signal),
+    prove: () => beMember(attack, { connection, self: peer.peerId }),
   }
 }
 
@@ -81,6 +85,30 @@ export function serviceRequest(name: string, kind: number, entries: Uint8Array):
     Buffer.concat([Buffer.of((number << 3) | 2), framed(bytes)])
   return framed(Buffer.concat([field(1, Buffer.from(name)), Buffer.of(2 << 3, kind), field(3, entries)]))
 }
+
+/** A connection that may use the victim's services, and how a stream to one of them is begun. */
+export interface Served {
+  readonly peer: Libp2p
+  readonly connection: Connection
+  readonly protocol: string
+  /** What asks for the service; a legacy node has one alone, and is asked for nothing. */
+  readonly request: Uint8Array
+}
+
+/** Connects a fresh key that may use a service. */
+export async function connectServed(attack: Attack, from: string, name: string): Promise<Served> {
+  if (attack.target.kind === 'legacy')
+    return { ...(await connectLegacyUser(attack, from)), protocol: LEGACY_SERVICE, request: Buffer.alloc(0) }
+  const { peer, connection, entries, prove } = await connectUser(attack, from)
+  await prove()
+  const request = serviceRequest(name, STREAM, encodeBlock(entries))
+  return { peer, connection, protocol: SERVICE, request }
+}
+
+/** A legacy victim with a service whose target listens at a port. */
+export const legacyService = (name: string, port: number): LegacyVictim => ({
+  command: ['service-add', name, `127.0.0.1:${port}`],
+})
 
 /** Listens for as long as the attack goes on. */
 export async function listen(attack: Attack, place: ListenOptions, server: Server): Promise<void> {
@@ -126,12 +154,11 @@ async function sip({ maConn }: Connection & Paused, signal: AbortSignal): Promis
 
 async function readLittle(attack: Attack, at: number, mayIRead = false): Promise<void> {
   const { signal, tally } = attack
-  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
-  await prove()
-  const request = serviceRequest('endless', STREAM, encodeBlock(entries))
+  const from = `127.0.0.${2 + (at % 2)}`
+  const { connection, protocol, request } = await connectServed(attack, from, 'endless')
   const streams: Stream[] = []
   while (streams.length < STREAMS && !signal.aborted) {
-    const opening = Array.from({ length: 20 }, () => openStream(connection, SERVICE, signal))
+    const opening = Array.from({ length: 20 }, () => openStream(connection, protocol, signal))
     streams.push(...(await Promise.all(opening)))
   }
   for (const stream of streams) {
@@ -157,12 +184,11 @@ export function createDeaf({ tally }: Attack): Server {
 
 async function fillStreams(attack: Attack, at: number): Promise<void> {
   const { signal, tally } = attack
-  const { connection, entries, prove } = await connectUser(attack, `127.0.0.${2 + (at % 2)}`)
-  await prove()
-  const request = serviceRequest('unread', STREAM, encodeBlock(entries))
+  const from = `127.0.0.${2 + (at % 2)}`
+  const { connection, protocol, request } = await connectServed(attack, from, 'unread')
   const filling = Buffer.alloc(UNREAD_BYTES)
   for (let opened = 0; opened < STREAMS && !signal.aborted && connection.status === 'open'; opened++) {
-    const stream = await openStream(connection, SERVICE, signal)
+    const stream = await openStream(connection, protocol, signal)
     stream.send(request)
     void sendMuch(stream, filling, signal).then((sent) => tally.count('KiB', sent / 1024))
     // a few at a time, so that each gets as far as it can
@@ -193,19 +219,18 @@ function createSilent({ tally }: Attack): Server {
 }
 
 /** Becomes a legacy member that may use egress. */
-async function connectLegacyUser(attack: Attack, from: string): Promise<Connection> {
+export async function connectLegacyUser(
+  attack: Attack,
+  from: string,
+): Promise<{ readonly peer: Libp2p; readonly connection: Connection }> {
   const { signal, config } = attack
-  const { connection, entries, seed } = await connectUser(attack, from)
+  const { peer, connection, entries, seed } = await connectUser(attack, from)
   const sealing = createSealing(config)
   const gossip = await openGossip(connection, [sealing.topic()], signal)
   const block = sealing.envelope(gzippedBlock(entries))
   gossip.send(gossipFrame({ messages: [await signMessage(seed, sealing.topic(), block)] }))
-  const key = entries.at(-1)?.key ?? ''
-  await untilTrue(
-    10_000,
-    async () => (await fetch(`${attack.target.url}/api/ledger/users/${key}`)).status === 200,
-  )
-  return connection
+  await untilHeld(attack, 'users', entries.at(-1)?.key ?? '')
+  return { peer, connection }
 }
 
 /** Has each of 128 streams of four keys ask for one thing, and reads nothing of the answers. */
@@ -213,7 +238,7 @@ async function askAndNotRead(attack: Attack, request: Uint8Array): Promise<void>
   const { signal, tally } = attack
   await together(USERS, (at) =>
     overAndOver(attack, async () => {
-      const connection = await connectLegacyUser(attack, `127.0.0.${2 + (at % 2)}`)
+      const { connection } = await connectLegacyUser(attack, `127.0.0.${2 + (at % 2)}`)
       await together(32, () =>
         overAndOver(attack, async () => {
           const stream = await openStream(connection, LEGACY_EGRESS, signal)
@@ -243,7 +268,7 @@ function createOrigin({ tally }: Attack, head: string, part: Uint8Array): Server
 /** Asks for a thousand things in each block of bytes. */
 async function askInHeaps(attack: Attack): Promise<void> {
   const { signal, tally } = attack
-  const connection = await connectLegacyUser(attack, '127.0.0.2')
+  const { connection } = await connectLegacyUser(attack, '127.0.0.2')
   const requests = Buffer.from(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${PORTS.destination}\r\n\r\n`.repeat(1_000))
   while (!signal.aborted && connection.status === 'open') {
     const stream = await openStream(connection, LEGACY_EGRESS, signal)
@@ -259,7 +284,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${USERS} keys connect to a service ${STREAMS} times each, from two addresses, and read nothing of what it sends for ever`,
     boundedBy: 'MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS, MAX_SERVED_CONNECTIONS, MAX_LARGE_READERS',
-    appliesToLegacy: false,
+    legacy: legacyService('endless', PORTS.endless),
     aim: 'connections',
     needs: [`--service-add=endless=127.0.0.1:${PORTS.endless}`],
     async run(attack) {
@@ -272,7 +297,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `the same, but each connection is read for ${SIP_MS} ms of ${SIP_EACH_MS + SIP_MS}, and each of its streams brings more`,
     boundedBy: 'MUCH_UNSENT_BYTES, SOCKETS_AT_ONCE, MAX_LARGE_READERS',
-    appliesToLegacy: false,
+    legacy: legacyService('endless', PORTS.sipped),
     aim: 'connections',
     needs: [`--service-add=endless=127.0.0.1:${PORTS.sipped}`],
     async run(attack) {
@@ -285,12 +310,14 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `${USERS} keys connect ${STREAMS} times each, from two addresses, to a service whose target reads nothing, and fill each stream`,
     boundedBy: 'MAX_UNREAD_BYTES, MAX_UNWRITTEN_BYTES, MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS',
-    appliesToLegacy: false,
+    legacy: legacyService('unread', PORTS.unread),
     aim: 'connections',
     needs: [`--service-add=unread=unix://${UNREAD_PATH}`],
     async run(attack) {
       rmSync(UNREAD_PATH, { force: true })
-      await listen(attack, { path: UNREAD_PATH }, createDeaf(attack))
+      // a legacy node has services over TCP alone
+      const place = attack.target.kind === 'mesh' ? { path: UNREAD_PATH } : { port: PORTS.unread }
+      await listen(attack, place, createDeaf(attack))
       await together(USERS, (at) => overAndOver(attack, () => fillStreams(attack, at)))
     },
   },
@@ -299,7 +326,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'datagrams of no byte to a service, 60,000 in each block of bytes, on 4 connections',
     boundedBy: 'MAX_DATAGRAMS_AT_ONCE',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'services of TCP alone' },
     aim: 'answers',
     needs: [`--service-add=datagrams=udp:127.0.0.1:${PORTS.datagrams}`],
     run: (attack) => together(4, () => overAndOver(attack, () => sendOfNoByte(attack))),
@@ -309,7 +336,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'a thousand requests in each stream to egress as legacy members have it, for what answers nothing',
     boundedBy: 'one request for each stream; MAX_PEER_CONNECTIONS, MAX_ADDRESS_CONNECTIONS',
-    appliesToLegacy: false,
+    legacy: LEGACY_EGRESS_VICTIM,
     aim: 'requests',
     needs: EGRESS_ARGS,
     async run(attack) {
@@ -326,7 +353,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: '128 streams of 4 keys to egress as legacy members have it ask an origin that answers without end, and read nothing',
     boundedBy: 'nothing is read of an origin whose client does not read; SMALL_READ_BYTES, SOCKETS_TURN_MS',
-    appliesToLegacy: false,
+    legacy: LEGACY_EGRESS_VICTIM,
     aim: 'connections',
     needs: EGRESS_ARGS,
     async run(attack) {
@@ -340,7 +367,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'the same with answers in chunks of one byte',
     boundedBy: 'what comes together goes on together; SMALL_READ_BYTES, SOCKETS_TURN_MS',
-    appliesToLegacy: false,
+    legacy: LEGACY_EGRESS_VICTIM,
     aim: 'connections',
     needs: EGRESS_ARGS,
     async run(attack) {
@@ -358,7 +385,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'the same with requests whose bodies have 1.2 MB in chunks of one byte, for what reads nothing',
     boundedBy: 'MAX_PIECES_AT_ONCE, REQUEST_PIECE_BYTES',
-    appliesToLegacy: false,
+    legacy: LEGACY_EGRESS_VICTIM,
     aim: 'connections',
     needs: EGRESS_ARGS,
     async run(attack) {

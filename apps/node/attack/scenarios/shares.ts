@@ -4,13 +4,12 @@
  */
 import { createServer, type Server } from 'node:net'
 import type { Stream } from '@libp2p/interface'
-import { encodeBlock } from '@mesh/ledger'
 import { dialTarget, framed, onFrames, openStream, overAndOver, sendAll, together } from '../attackers.ts'
 import { connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { greeting } from '../sync-message.ts'
 import { pause, untilTrue } from '../until-true.ts'
-import { connectUser, listen, SERVICE, serviceRequest, STREAM } from './services.ts'
+import { connectServed, legacyService, listen } from './services.ts'
 
 const REPLICATION = '/mesh/replication/1'
 const IDENTIFY = '/ipfs/id/1.0.0'
@@ -20,6 +19,8 @@ const [RESERVE, GRANTED] = [Buffer.of(0x08, 0), Buffer.of(0x28, 100)]
 /** As many as a relay grants at a time. */
 const RESERVATIONS = 128
 const SERVICE_PORT = 47_964
+/** How an answer begins that says yes. */
+const ACCEPTED = Buffer.of(8, 0)
 /** How long a newcomer may have to wait until it is served, in ms. */
 const NEWCOMER_MS = 5_000
 /** How long those that hold all of it may take to have it, in ms. */
@@ -56,31 +57,29 @@ async function whoWasLeft({ tally }: Attack): Promise<string | undefined> {
   return left === 0 && served > 0 ? undefined : `${served} of ${served + left} newcomers were served`
 }
 
-function createSilent({ tally }: Attack): Server {
+/** Says nothing to who connects; that of a legacy node's service says in its place that it is there. */
+function createSilent({ tally, target }: Attack): Server {
   return createServer((socket) => {
     tally.count('connections')
+    if (target.kind === 'legacy') socket.write(framed(ACCEPTED))
     socket.on('error', () => {})
   })
 }
 
 /** Connects to a service and gives the first byte of the answer's message: 0 where it says yes. */
 async function useService(attack: Attack, from: string): Promise<boolean> {
-  const { connection, entries, prove } = await connectUser(attack, from)
-  await prove()
-  const stream = await openStream(connection, SERVICE, attack.signal)
-  const answer = await askOnce(attack, stream, serviceRequest('held', STREAM, encodeBlock(entries)))
+  const { connection, protocol, request } = await connectServed(attack, from, 'held')
+  const answer = await askOnce(attack, await openStream(connection, protocol, attack.signal), request)
   void connection.close()
   return answer?.[1] === 0
 }
 
 async function holdService(attack: Attack, at: number): Promise<void> {
   const { signal, tally } = attack
-  const { connection, entries, prove } = await connectUser(attack, holderAddress(at, 3))
-  await prove()
-  const request = serviceRequest('held', STREAM, encodeBlock(entries))
+  const { connection, protocol, request } = await connectServed(attack, holderAddress(at, 3), 'held')
   for (let opened = 0; opened < HELD_BY_EACH && !signal.aborted; opened += 10) {
     await together(10, async () => {
-      const stream = await openStream(connection, SERVICE, signal)
+      const stream = await openStream(connection, protocol, signal)
       if (await sendAll(stream, request, signal)) tally.count('requests')
     })
   }
@@ -116,13 +115,14 @@ async function beginSession(attack: Attack, from: string): Promise<boolean> {
   return answer !== undefined
 }
 
-const BASE = { appliesToLegacy: false, isApart: true, reached: whoWasLeft } as const
+const BASE = { isApart: true, reached: whoWasLeft } as const
 
 export const SHARE_ATTACKS: readonly Scenario[] = [
   {
     ...BASE,
     name: 'service-holders',
     who: 'member',
+    legacy: legacyService('held', SERVICE_PORT),
     does: `${HOLDERS} keys from 3 addresses connect to a service ${HELD_BY_EACH} times each, and hold all of it; others want one connection`,
     boundedBy: 'MAX_SERVED_CONNECTIONS: of the address with the most one makes way',
     aim: 'newcomers served',
@@ -138,6 +138,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'reservation-holders',
     who: 'member',
+    legacy: { meaningless: 'relays only where the internet reaches it' },
     does: 'as many keys as a relay grants reservations take one each, from 3 addresses, and leave; others want one',
     boundedBy: 'those of peers that are gone make way, then one of the address with the most',
     aim: 'newcomers served',
@@ -152,7 +153,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     run: (attack) => comeAnew(attack, (from) => reserve(attack, from)),
   },
   {
-    appliesToLegacy: false,
+    legacy: {},
     isApart: true,
     name: 'many-identifies',
     who: 'stranger',
@@ -166,6 +167,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'many-sessions',
     who: 'member',
+    legacy: { meaningless: 'no sessions: whole ledgers by gossip' },
     does: '32 keys from 16 addresses begin sessions without pause, and leave them; others want one',
     boundedBy: 'SESSIONS_PER_MINUTE_PER_ADDRESS, ALL_SESSIONS_PER_MINUTE',
     aim: 'newcomers served',
@@ -196,6 +198,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'many-exchanges',
     who: 'member',
+    legacy: { meaningless: 'no administrators' },
     does: '64 keys that nobody let in begin exchanges about who is in, from 32 addresses, without pause; others want one',
     boundedBy: 'EXCHANGES_OF_PEER, EXCHANGES_OF_ADDRESS, EXCHANGES_OF_ALL',
     aim: 'newcomers served',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeyedEntry, Signer } from '@mesh/ledger'
 import { freePort } from '@mesh/testkit'
+import { PRIVATE_ARGS } from '../../test/edgevpn.ts'
 import { commandWords, LOOPBACK_ARGS } from '../../test/harness.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { framed, openStream, overAndOver } from '../attackers.ts'
@@ -33,15 +34,14 @@ interface Readable {
 const readables = new Map<number, Readable>()
 
 /** Starts a node that tells all that it can, as lines for people, and keeps what it says. */
-async function startReadable({ target, token }: Attack): Promise<Readable> {
+async function startReadable(attack: Attack): Promise<Readable> {
+  const { target, token } = attack
   const folder = mkdtempSync(join(tmpdir(), 'mesh-lines-'))
   const address = `/ip4/127.0.0.1/tcp/${await freePort()}`
-  const [file, ...words] = commandWords()
-  const args = ['start', ...LOOPBACK_ARGS, `--state-dir=${join(folder, 'state')}`, '--log-format=human']
-  const told = ['--log-level=debug', '--debug', `--listen-maddrs=${address}`]
+  const [file, ...words] = target.kind === 'mesh' ? meshWords(folder) : LEGACY_WORDS
   const { PATH } = process.env
-  const child = spawn(file, [...words, ...args, ...told], {
-    env: { PATH, HOME: folder, MESHTOKEN: token },
+  const child = spawn(file, [...words, '--log-level=debug', `--listen-maddrs=${address}`], {
+    env: { PATH, HOME: folder, MESHTOKEN: token, EDGEVPNTOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: folder,
   })
@@ -50,13 +50,26 @@ async function startReadable({ target, token }: Attack): Promise<Readable> {
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => (readable.said += text))
   try {
-    await untilTrue(START_MS, async () => readable.said.includes('listening on'))
+    await untilTrue(START_MS, async () => /listening on|Node Addresses/.test(readable.said))
     return readable
   } catch (error) {
     end(readable)
     throw error
   }
 }
+
+const meshWords = (folder: string): [string, ...string[]] => {
+  const args = ['start', ...LOOPBACK_ARGS, `--state-dir=${join(folder, 'state')}`, '--log-format=human']
+  return [...commandWords(), ...args, '--debug'] as [string, ...string[]]
+}
+/** With its API at a unix socket in its folder: nobody asks it. */
+const LEGACY_WORDS = [
+  process.env['EDGEVPN_BIN'] ?? '',
+  'api',
+  ...PRIVATE_ARGS,
+  '--mdns=false',
+  '--listen=unix://api.sock',
+] as const
 
 function end({ child, folder }: Readable): void {
   child.kill('SIGKILL')
@@ -76,8 +89,10 @@ async function sayHostileTexts(attack: Attack): Promise<void> {
     const texts = hostileEntries(signer, said)
     if (!(await voice.say(gzippedBlock(texts), seed))) break
     tally.count('entries', texts.length)
-    const stream = await openStream(connection, PEERS, signal)
-    stream.send(framed(Buffer.concat([Uint8Array.of(0x1a, name.length), name])))
+    if (attack.target.kind === 'mesh') {
+      const stream = await openStream(connection, PEERS, signal)
+      stream.send(framed(Buffer.concat([Uint8Array.of(0x1a, name.length), name])))
+    }
     await pause(100, signal)
   }
 }
@@ -107,7 +122,7 @@ export const TEXT_ATTACKS: readonly Scenario[] = [
     does: 'names of buckets, keys, values, machines and members that clear the screen, forge lines and reorder text, beside a node that logs all that it can for people',
     boundedBy: 'control characters and those that reorder text are shown as escapes',
     isApart: true,
-    appliesToLegacy: false,
+    legacy: {},
     aim: 'lines that show a hostile text',
     prepare: async (attack) => void (await startReadable(attack)),
     async run(attack) {

@@ -36,7 +36,7 @@ export const TRUST_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `challenges on the public topic under fresh authors, with signatures that none of ${KEYS} keys made`,
     boundedBy: 'LEGACY_CHALLENGES, CHALLENGES_TIME_SHARE, PUBLIC_MESSAGES_FROM_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { flags: ['--peerguard'] },
     aim: 'challenges',
     needs: ['--peerguard'],
     prepare: writeKeys,

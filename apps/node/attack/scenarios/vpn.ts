@@ -4,7 +4,7 @@ import type { KeyedEntry } from '@mesh/ledger'
 import { dialTarget, openStream, overAndOver, together } from '../attackers.ts'
 import { exchangeKeys, openControl, pathsOf, VPN } from '../control-channel.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
-import { proveMembership, type Reached } from '../membership.ts'
+import { beMember, type Reached } from '../membership.ts'
 import { packetsToStrangers, strangerAddress } from '../namespace.ts'
 import { createLiar } from '../probes.ts'
 import type { Attack, Scenario } from '../scenario.ts'
@@ -14,7 +14,7 @@ import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 /** What all attacks here have in common. */
 const BASE = {
   who: 'member',
-  appliesToLegacy: false,
+  legacy: { meaningless: 'no control channel' },
   isApart: true,
   hasVpn: true,
   needs: ['--address=10.1.0.1/24'],
@@ -30,19 +30,19 @@ const LIARS = 8
 const APART_MS = 20
 /** Keys without a machine that send packets, and what fits unread into a stream. */
 const [PACKERS, WINDOW_BYTES] = [200, 256 * 1024]
-const PACKETS = '/mesh/packets/1'
+const PACKETS = { mesh: '/mesh/packets/1', legacy: '/edgevpn/0.1' } as const
 
 /** Tells the addresses of hostile machines apart. */
 let machines = 0
 
 /** Connects a fresh key that says to speak the VPN's protocol, and answers nothing on it. */
 async function connectVpnMember(attack: Attack, from?: string): Promise<Reached & { heart: KeyedEntry[] }> {
-  const { target, signal, config, tally } = attack
+  const { target, signal, tally } = attack
   const { seed, signer } = createMember()
   const peer = await attack.peer({ seed, ...(from !== undefined && { from }) })
   await peer.handle(VPN, () => tally.count('channels of the victim'))
   const reached = { connection: await dialTarget(peer, target, signal), self: peer.peerId }
-  await proveMembership(reached, config, signal)
+  await beMember(attack, reached)
   machines = (machines + 1) % 240
   const address = `10.1.0.${10 + machines}`
   const record = { PeerID: signer.peerId, Address: address, Hostname: 'hostile' }
@@ -162,6 +162,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
   {
     ...BASE,
     name: 'early-packets',
+    legacy: { hasVpn: true },
     does: `${PACKERS} keys that have no machine fill streams of packets, which wait unread for it, and open the next when one is ended`,
     boundedBy: 'MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS',
     aim: 'streams',
@@ -172,7 +173,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
         await overAndOver(attack, async () => {
           const member = await connectVpnMember(attack)
           while (member.connection.status === 'open' && !signal.aborted) {
-            const stream = await openStream(member.connection, PACKETS, signal)
+            const stream = await openStream(member.connection, PACKETS[attack.target.kind], signal)
             tally.count('streams')
             stream.send(Buffer.alloc(WINDOW_BYTES))
             while (stream.status === 'open' && !signal.aborted) await pause(100, signal)

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { dialTarget, framed, onFrames, openWith, overAndOver, together } from '../attackers.ts'
+import { dialTarget, framed, identityOf, onFrames, openWith, overAndOver, together } from '../attackers.ts'
 import { errorChain } from '../error-chain.ts'
-import { connectMember, proveMembership } from '../membership.ts'
+import { beMember, connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { RefusedError, WebRtcError } from '../tally.ts'
 import { pause, untilTrue } from '../until-true.ts'
@@ -47,10 +47,14 @@ async function openSocket({ signal, tally }: Attack, counted: string): Promise<S
   return socket
 }
 
-/** Where the victim listens for WebRTC, with the hash of its certificate. */
-async function webRtcAddress({ target }: Attack): Promise<string> {
+/** Where the victim listens for WebRTC, with the hash of its certificate; of a legacy node only identify tells. */
+async function webRtcAddress(attack: Attack): Promise<string> {
+  const { target } = attack
   return await untilTrue(READY_MS, async () => {
-    const text = await (await fetch(`${target.url}/api/reachability`)).text()
+    const text =
+      target.kind === 'mesh'
+        ? await (await fetch(`${target.url}/api/reachability`)).text()
+        : (await identityOf(attack)).listenAddrs.map((each) => `${each}/p2p/${target.id}`).join(' ')
     return /\/ip4\/127\.0\.0\.1\/udp\/\d+\/webrtc-direct\/certhash\/[\w-]+(\/p2p\/\w+)?/.exec(text)?.[0]
   })
 }
@@ -111,13 +115,13 @@ async function overChannels(
   send: (channel: DataChannel, connection: Connection) => Promise<void>,
   who: Scenario['who'] = 'stranger',
 ): Promise<void> {
-  const { signal, tally, config } = attack
+  const { signal, tally } = attack
   const address = await webRtcAddress(attack)
   await overAndOver(attack, async () => {
     const peer = await attack.peer({ hasWebRtc: true })
     try {
       const connection = await dialWebRtc(peer, address, signal)
-      if (who === 'member') await proveMembership({ connection, self: peer.peerId }, config, signal)
+      if (who === 'member') await beMember(attack, { connection, self: peer.peerId })
       tally.count('connections')
       while (!signal.aborted && connection.status === 'open') {
         const { peerConnection } = (connection as unknown as Muxed).muxer ?? {}
@@ -218,7 +222,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'questions of STUN to the port for WebRTC, each under a name of its own, 2,000 a second from 8 sockets',
     boundedBy: 'MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS',
-    appliesToLegacy: false,
+    legacy: { flags: listensAt(41_837) },
     aim: 'questions',
     needs: listensAt(41_837),
     async run(attack) {
@@ -241,7 +245,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of text, where there are bytes alone, on data channels of WebRTC: numbers that are taken for lengths',
     boundedBy: 'a message of text ends its channel',
-    appliesToLegacy: false,
+    legacy: { flags: listensAt(41_838) },
     aim: 'texts',
     needs: listensAt(41_838),
     run: (attack) =>
@@ -257,7 +261,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of 16 KiB on data channels of WebRTC that hold thousands of frames, each of which is answered',
     boundedBy: 'MAX_FRAMES_IN_CHANNEL_MESSAGE, MAX_CHANNEL_FLAGS',
-    appliesToLegacy: false,
+    legacy: { flags: listensAt(41_839) },
     aim: 'messages',
     needs: listensAt(41_839),
     run: (attack) =>
@@ -283,7 +287,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'messages of one byte, as many as go out, on 4 connections of WebRTC',
     boundedBy: 'UNPROVEN_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
-    appliesToLegacy: false,
+    legacy: { flags: listensAt(41_840) },
     aim: 'messages',
     needs: listensAt(41_840),
     run: (attack) => together(4, () => overChannels(attack, (channel) => sendShort(attack, channel))),
@@ -293,7 +297,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'the same from 4 connections of members',
     boundedBy: 'MEMBER_CHANNEL_MESSAGES, FRAMES_TURN_MS, MAX_WAITING_CHANNEL_MESSAGES',
-    appliesToLegacy: false,
+    legacy: { flags: listensAt(41_841) },
     aim: 'messages',
     needs: listensAt(41_841),
     run: (attack) =>
@@ -304,7 +308,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: 'begins WebRTC connections that never come about, on 8 connections, and names 20 third parties and 20 names as the way to each',
     boundedBy: 'who is no member signals only over a relay',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'no signalling of WebRTC' },
     aim: 'offers',
     run: (attack) =>
       signalTo(attack, async () => await dialTarget(await attack.peer(), attack.target, attack.signal)),
@@ -314,7 +318,7 @@ export const WEBRTC_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: 'the same from 8 keys of a member',
     boundedBy: 'MAX_PENDING_WEBRTC, MAX_PENDING_WEBRTC_PER_ADDRESS, MAX_CANDIDATES',
-    appliesToLegacy: false,
+    legacy: { meaningless: 'no signalling of WebRTC' },
     aim: 'offers',
     run: (attack) => signalTo(attack, async () => (await connectMember(attack)).connection),
   },
