@@ -24,8 +24,13 @@ export const SOCKET_IDLE_TIMEOUT_MS = 120_000
 export const REQUESTS_TURN_MS = 8
 /** The number of turns of requests in a row in which a connection comes, from which more of them are likely to wait. */
 export const ARRIVALS_IN_ROW = 4
-/** How long connections are taken before requests get a turn, in ms. */
-export const ARRIVALS_MS = 16
+/**
+ * How long connections are taken before requests get a turn, in ms: about 800, of which a probe of the node's health may be the
+ * last one.
+ */
+export const ARRIVALS_MS = 32
+/** The time that requests get in a turn between such times, in ms. */
+export const REQUESTS_BESIDE_ARRIVALS_MS = 4
 /** The time that bodies get to be parsed in one turn, in ms, of all listeners together. */
 export const BODIES_TURN_MS = 8
 /** Bodies of so many bytes get at most one part in `LONG_BODIES_TIME_SHARE` of the time, all together. */

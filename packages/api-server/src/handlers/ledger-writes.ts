@@ -85,7 +85,7 @@ function absent(state: WriteView): WriteView {
 
 /** @throws the ledger's error when the write was refused meanwhile */
 async function answerWrite({ settled }: Write, waitMs: number | undefined, clock: Clock): Promise<WriteView> {
-  if (waitMs === undefined) return { State: 'Announcing' }
+  if (waitMs === undefined || waitMs === 0) return { State: 'Announcing' }
   let cancel = () => {}
   const overdue = new Promise<undefined>((resolve) => {
     cancel = clock.after(waitMs, () => resolve(undefined))

@@ -1,12 +1,10 @@
-import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { AddressTurns } from './address-turns.ts'
 
-const from = (remoteAddress: string) =>
-  Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress })
+const from = (remoteAddress: string) => ({ remoteAddress })
 
 test('each address has as many taken, and what others leave goes to those that have more', () => {
-  const turns = new AddressTurns()
+  const turns = new AddressTurns<ReturnType<typeof from>>()
   const many = Array.from({ length: 100 }, () => from('127.0.0.2'))
   const few = Array.from({ length: 3 }, (_, at) => from(`2001:db8:0:${at}::1`))
   for (const socket of [...many, ...few]) turns.add(socket)
@@ -22,7 +20,7 @@ test('each address has as many taken, and what others leave goes to those that h
 })
 
 test('an address that had its turn is the last one in the next, and a /64 is one address', () => {
-  const turns = new AddressTurns()
+  const turns = new AddressTurns<ReturnType<typeof from>>()
   const [a, b, c] = [from('10.0.0.1'), from('10.0.0.1'), from('10.0.0.2')]
   const [d, e] = [from('2001:db8::1'), from('2001:db8::2')]
   for (const socket of [a, b, c, d, e]) turns.add(socket)
@@ -33,7 +31,7 @@ test('an address that had its turn is the last one in the next, and a /64 is one
 })
 
 test('one that is gone is not taken', () => {
-  const turns = new AddressTurns()
+  const turns = new AddressTurns<ReturnType<typeof from>>()
   const [a, b] = [from('10.0.0.1'), from('10.0.0.2')]
   for (const socket of [a, a, b]) turns.add(socket)
   turns.delete(a)

@@ -1,41 +1,49 @@
-/** Connections that wait, of which each address has as many taken: whoever opens thousands waits for them itself. */
-import type { Socket } from 'node:net'
+/** Connections, or requests on them, that wait, of which each address has as many taken: whoever opens thousands waits itself. */
 import { addressGroup } from '@mesh/core'
 
-export class AddressTurns {
+/** What waits: a socket, or something of one. */
+interface FromAddress {
+  /** Undefined for a unix socket. */
+  readonly remoteAddress?: string | undefined
+}
+
+export class AddressTurns<T extends FromAddress> {
   /** Those of each address, the one first whose turn is next. */
-  readonly #byAddress = new Map<string, Set<Socket>>()
+  readonly #byAddress = new Map<string, Set<T>>()
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  add(socket: Socket): void {
-    const address = addressOf(socket)
+  add(item: T): void {
+    const address = addressOf(item)
     const group = this.#byAddress.get(address) ?? new Set()
     this.#byAddress.set(address, group)
-    if (group.has(socket)) return
-    group.add(socket)
+    if (group.has(item)) return
+    group.add(item)
     this.#size++
   }
 
-  delete(socket: Socket): void {
-    const address = addressOf(socket)
+  delete(item: T): void {
+    const address = addressOf(item)
     const group = this.#byAddress.get(address)
-    if (group?.delete(socket) !== true) return
+    if (group?.delete(item) !== true) return
     this.#size--
     if (group.size === 0) this.#byAddress.delete(address)
   }
 
   /** Takes `count` of them, or all where there are fewer. */
-  take(count: number): Socket[] {
-    const taken: Socket[] = []
+  take(count: number): T[] {
+    const taken: T[] = []
     while (taken.length < count && this.#size > 0) {
-      const part = Math.ceil((count - taken.length) / this.#byAddress.size)
-      for (const [address, group] of [...this.#byAddress].slice(0, count - taken.length)) {
+      let groups = this.#byAddress.size
+      const part = Math.ceil((count - taken.length) / groups)
+      for (const [address, group] of this.#byAddress) {
+        // those behind had their turn
+        if (groups-- === 0 || taken.length === count) break
         const some = ends(group, Math.min(part, count - taken.length))
-        for (const socket of some) group.delete(socket)
+        for (const item of some) group.delete(item)
         this.#size -= some.length
         taken.push(...some)
         // the others go before it next time
@@ -48,14 +56,15 @@ export class AddressTurns {
 }
 
 /** Gives `count` of them, by halves those that wait longest and those that have come last. */
-export function ends(sockets: ReadonlySet<Socket>, count: number): Socket[] {
-  const all = [...sockets]
+function ends<T>(items: ReadonlySet<T>, count: number): readonly T[] {
+  const [first] = items
+  if (count === 1 && first !== undefined) return [first]
+  const all = [...items]
   if (all.length <= count) return all
   const oldest = Math.ceil(count / 2)
   return [...all.slice(0, oldest), ...all.slice(all.length - count + oldest)]
 }
 
-/** The address group, '' for a unix socket. */
-function addressOf({ remoteAddress = '' }: Socket): string {
+function addressOf({ remoteAddress = '' }: FromAddress): string {
   return addressGroup(remoteAddress)
 }

@@ -10,7 +10,6 @@ export class Arrivals {
   #hasCome = false
   /** The number of turns of requests, one after the other, in which a connection came. */
   #inRow = 0
-  #lastMs = 0
   /** When they began to go first; undefined: they do not. */
   #sinceMs: number | undefined
 
@@ -31,10 +30,9 @@ export class Arrivals {
   /** Must be asked at the beginning of each turn of requests: true when it should be left to connections that come. */
   goFirst(): boolean {
     const now = this.#clock.monotonic()
-    const isInRow = this.#hasCome && now - this.#lastMs < ARRIVALS_MS
-    this.#inRow = isInRow ? this.#inRow + 1 : 0
+    // however long a turn was: the longer they are, the more wait
+    this.#inRow = this.#hasCome ? this.#inRow + 1 : 0
     this.#hasCome = false
-    this.#lastMs = now
     if (!this.areMany) {
       this.#sinceMs = undefined
       return false

@@ -18,7 +18,7 @@ import {
   MIN_HEADS_AT_ONCE,
   NEW_HEADS_AT_ONCE,
 } from '../limits.ts'
-import { AddressTurns, ends } from './address-turns.ts'
+import { AddressTurns } from './address-turns.ts'
 import { Arrivals } from './arrivals.ts'
 import { isStopped, readOn, stopReading } from './socket-reading.ts'
 
@@ -34,9 +34,9 @@ export class HeadTurns {
   readonly #turns: LoopTurns
   readonly #arrivals: Arrivals
   readonly #reading = new Set<Socket>()
-  /** Those that wait: known ones, the first first, and new ones. */
-  readonly #known = new Set<Socket>()
-  readonly #new = new AddressTurns()
+  /** Those that wait: known ones, and new ones. */
+  readonly #known = new AddressTurns<Socket>()
+  readonly #new = new AddressTurns<Socket>()
   /** Those of which none has had a turn. */
   readonly #unbegun = new WeakSet<Socket>()
   /** The last request on each connection on which one came. */
@@ -104,12 +104,11 @@ export class HeadTurns {
       : Math.min(this.#atOnce * 2, HEADS_AT_ONCE)
     this.#isTooMuch = false
     // reading many that have just come would keep those behind them waiting to be taken
-    const atOnce = this.#arrivals.areMany ? MIN_HEADS_AT_ONCE : this.#atOnce
-    const ofNew = Math.min(this.#new.size, NEW_HEADS_AT_ONCE)
-    const known = ends(this.#known, Math.max(atOnce / 2, atOnce - ofNew))
-    const next = [...known, ...this.#new.take(Math.min(atOnce - known.length, NEW_HEADS_AT_ONCE))]
+    const mostNew = this.#arrivals.areMany ? MIN_HEADS_AT_ONCE : NEW_HEADS_AT_ONCE
+    const ofNew = Math.min(this.#new.size, mostNew)
+    const known = this.#known.take(Math.max(this.#atOnce / 2, this.#atOnce - ofNew))
+    const next = [...known, ...this.#new.take(Math.min(this.#atOnce - known.length, mostNew))]
     for (const socket of next) {
-      this.#known.delete(socket)
       if (this.#unbegun.delete(socket)) {
         socket.once('close', () => this.#leave(socket))
         this.#init.onBegin(socket)

@@ -3,12 +3,14 @@
  * block of bytes holds at once, and 64 KiB hold more than a thousand requests. While one waits its connection is not read.
  * Questions for the node's health, which take next to no time, go first, as whoever watches it counts the time. Connections
  * on which something was answered go before new ones, of which thousands may come at once; those are taken first, for a while.
+ * Of those that wait alike each address has its turn.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { routes } from '@mesh/api-contract'
 import { type Clock, LoopTurns } from '@mesh/core'
-import { REQUESTS_TURN_MS } from '../limits.ts'
+import { REQUESTS_BESIDE_ARRIVALS_MS, REQUESTS_TURN_MS } from '../limits.ts'
+import { AddressTurns } from './address-turns.ts'
 import type { Arrivals } from './arrivals.ts'
 import { hasPostponed, isStopped, readOn, stopReading } from './socket-reading.ts'
 
@@ -22,6 +24,7 @@ interface Queue {
 }
 
 interface Waiting {
+  readonly remoteAddress: string | undefined
   readonly begin: () => void
   /** Is it a question for the node's health? */
   readonly isHealth: boolean
@@ -36,14 +39,18 @@ const HEALTH_PATHS: ReadonlySet<string> = new Set([routes.getLiveness.path, rout
 export class RequestTurns {
   readonly #turns: LoopTurns
   /** The requests that wait for a turn: questions for health, and others on connections that are known and on new ones. */
-  readonly #health: (() => void)[] = []
-  readonly #known: (() => void)[] = []
-  readonly #new: (() => void)[] = []
+  readonly #health = new AddressTurns<Waiting>()
+  readonly #known = new AddressTurns<Waiting>()
+  readonly #new = new AddressTurns<Waiting>()
   #begun = 0
   readonly #queues = new WeakMap<Socket, Queue>()
 
-  constructor(clock: Clock, arrivals: Pick<Arrivals, 'goFirst'>) {
-    this.#turns = new LoopTurns(() => (arrivals.goFirst() ? 0 : REQUESTS_TURN_MS), clock)
+  constructor(clock: Clock, arrivals: Pick<Arrivals, 'goFirst' | 'areMany'>) {
+    const turnMs = () => {
+      if (arrivals.goFirst()) return 0
+      return arrivals.areMany ? REQUESTS_BESIDE_ARRIVALS_MS : REQUESTS_TURN_MS
+    }
+    this.#turns = new LoopTurns(turnMs, clock)
   }
 
   /** Calls `handle` when the requests before it on its connection are answered, and there is time. */
@@ -58,13 +65,14 @@ export class RequestTurns {
       if (socket.destroyed) return
       handle()
     }
+    const waiting = { remoteAddress: socket.remoteAddress, begin, isHealth }
     if (queue.isBusy) {
-      queue.waiting.push({ begin, isHealth })
+      queue.waiting.push(waiting)
       stopReading(socket)
       return
     }
     queue.isBusy = true
-    this.#inTurn(queue, { begin, isHealth })
+    this.#inTurn(queue, waiting)
   }
 
   #next(socket: Socket, queue: Queue): void {
@@ -81,10 +89,10 @@ export class RequestTurns {
     else this.#inTurn(queue, next)
   }
 
-  #inTurn({ isKnown }: Queue, { begin, isHealth }: Waiting): void {
-    if (this.#turns.isTimeLeft()) return begin()
-    const waiting = isHealth ? this.#health : isKnown ? this.#known : this.#new
-    waiting.push(begin)
+  #inTurn({ isKnown }: Queue, request: Waiting): void {
+    if (this.#turns.isTimeLeft()) return request.begin()
+    const waiting = request.isHealth ? this.#health : isKnown ? this.#known : this.#new
+    waiting.add(request)
     // as many works as there are requests, whichever of them each begins
     this.#turns.later(() => this.#beginNext())
   }
@@ -93,7 +101,10 @@ export class RequestTurns {
     const begun = ++this.#begun
     const others = begun % NEW_ONE_IN === 0 ? [this.#new, this.#known] : [this.#known, this.#new]
     const queues = begun % OTHER_ONE_IN === 0 ? [...others, this.#health] : [this.#health, ...others]
-    queues.find(({ length }) => length > 0)?.shift()?.()
+    queues
+      .find(({ size }) => size > 0)
+      ?.take(1)[0]
+      ?.begin()
   }
 
   #queueOf(socket: Socket): Queue {
