@@ -36,15 +36,18 @@ const TOLD = [
   'tooMany',
 ] as const
 
-export function acceptRoutes(
-  input: TableInput,
-  build: TableBuild,
-): { readonly accepted: readonly AcceptedRoute[]; readonly problems: readonly VpnProblem[] } {
+interface AcceptedRoutes {
+  readonly accepted: readonly AcceptedRoute[]
+  readonly problems: readonly VpnProblem[]
+}
+
+/** Takes routes into a table, in steps as its machines. */
+export function* acceptRoutes(input: TableInput, build: TableBuild): Generator<void, AcceptedRoutes> {
   const { any, from } = input.accept
   if (!any && from.size === 0) return { accepted: [], problems: [] }
   const choice = new RouteChoice(input, build)
   const refused = new Map<IgnoredReason, Route[]>()
-  const { routes, left, leftCount } = chooseRouteEntries(input, build)
+  const { routes, left, leftCount } = yield* chooseRouteEntries(input, build)
   for (const route of inOrder(routes, input)) {
     const reason = choice.take(route)
     if (reason === undefined) continue
