@@ -57,8 +57,8 @@ function setUp() {
   const perTurn: number[] = []
   let reads = 0
   let version = 0n
-  const put = (bucket: string, key: string, value: { readonly PeerID?: string }) => {
-    const owner = value.PeerID ?? SELF
+  const put = (bucket: string, key: string, value: Readonly<Record<string, unknown>>) => {
+    const owner = typeof value['PeerID'] === 'string' ? value['PeerID'] : SELF
     const common = { owner, version: ++version, updatedAt: 0, deleted: false, sig: null }
     const entry: Entry = { ...common, value: JSON.stringify(value) }
     const rows = buckets.get(bucket) ?? []
@@ -68,12 +68,10 @@ function setUp() {
     for (const listener of listeners) listener({ type: 'committed', head, changes: [change] })
   }
   for (let n = 0; n < COUNT; n++) {
-    put(BUCKETS.machines, `10.1.${n >> 8}.${n & 255}`, {
-      PeerID: n % 2 === 0 ? SELF : OTHER,
-      ...{ Hostname: `host-${n}`, Guest: true },
-    })
+    const peer = n % 2 === 0 ? SELF : OTHER
+    put(BUCKETS.machines, `10.1.${n >> 8}.${n & 255}`, { PeerID: peer, Hostname: `host-${n}`, Guest: true })
     put(BUCKETS.services, `service-${n}`, { PeerID: SELF })
-    put(BUCKETS.dns, `name-${n}`, { ...{ 1: '10.1.0.1' } })
+    put(BUCKETS.dns, `name-${n}`, { 1: '10.1.0.1' })
   }
   function* counted(rows: readonly KeyedEntry[]) {
     for (const row of rows) {
