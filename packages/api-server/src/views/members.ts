@@ -1,7 +1,7 @@
 /** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
 import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
-import { BUCKETS, type MachineRecord, machineRecord, parseHeartbeat } from '@mesh/core'
-import type { Entry, Snapshot } from '@mesh/ledger'
+import { BUCKETS, type MachineRecord, machineRecord } from '@mesh/core'
+import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
@@ -168,7 +168,7 @@ function recordOf(entry: Entry): MachineRecord | undefined {
 
 function isFresh(heartbeat: Entry | undefined, now: number): boolean {
   if (heartbeat === undefined || heartbeat.deleted) return false
-  const at = parseHeartbeat(heartbeat.value)
+  const at = heartbeatTime(heartbeat)
   return at !== undefined && now - at < ONLINE_WINDOW_MS
 }
 

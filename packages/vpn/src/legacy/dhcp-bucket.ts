@@ -2,8 +2,8 @@
  * Reads what the ledger says to those who elect who takes the next address (docs/WIRE.md 6.1): who waits, who leads,
  * and which nodes of our kind ask for an address (docs/PROTOCOLS.md, 'Leases').
  */
-import { BUCKETS, type Cidr, parseHeartbeat, type PeerId, tryParsePeerId } from '@mesh/core'
-import type { Change, Snapshot } from '@mesh/ledger'
+import { BUCKETS, type Cidr, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Change, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { holderOf } from '../addresses/machines-bucket.ts'
 import type { VpnLedger } from '../ports.ts'
@@ -29,7 +29,7 @@ export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[
   const waiting: string[] = []
   for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) {
     if (entry.deleted || placed.has(key)) continue
-    const beat = parseHeartbeat(entry.value)
+    const beat = heartbeatTime(entry)
     if (beat !== undefined && beat + AVAILABLE_MS > nowMs) waiting.push(key)
   }
   return waiting
