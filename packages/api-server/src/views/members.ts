@@ -20,10 +20,11 @@ export interface Scene {
   readonly now: number
 }
 
-export function machineViews(scene: Scene): readonly MachineView[] {
+/** Gives what shows one machine after the other: there may be tens of thousands, of which a page has few. */
+export function machineViewer(scene: Scene): (machine: Machine) => MachineView {
   const onTopic = new Set(scene.network?.members())
   const connected = connectedPeers(scene)
-  return machinesOf(scene.snapshot).map(({ record, addresses }) => {
+  return ({ record, addresses }) => {
     const { PeerID, Hostname, OS, Arch, Address, Version } = record
     const isSelf = PeerID === scene.self
     return {
@@ -38,7 +39,7 @@ export function machineViews(scene: Scene): readonly MachineView[] {
       OnChain: isSelf || onTopic.has(PeerID),
       Online: isOnline(scene, PeerID),
     }
-  })
+  }
 }
 
 /** Has it a heartbeat within 10 minutes? This node itself always is online. */

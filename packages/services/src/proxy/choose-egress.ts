@@ -86,7 +86,8 @@ export function createEgressChoice(
 
   return {
     pick(isUsable = () => true) {
-      if (current !== undefined && isSound(current) && isUsable(current) && isCandidate(current)) return current
+      if (current !== undefined && isSound(current) && isUsable(current) && isCandidate(current))
+        return current
       const usable = candidates().filter(isUsable)
       const sound = usable.filter(isSound)
       const connected = sound.filter((peer) => network.pathOf(peer) !== undefined)
