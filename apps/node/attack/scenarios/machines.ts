@@ -113,7 +113,7 @@ export const MACHINE_ATTACKS: readonly Scenario[] = [
     legacy: {},
     isApart: true,
     hasVpn: true,
-    needs: ['--address=10.64.0.1/10'],
+    needs: ['--address=10.127.255.1/10'],
     victimArgs: ['--accept-routes', ...dnsArgs(VICTIM_DNS)],
     aim: 'machines',
     prepareLedger: writeMachines,

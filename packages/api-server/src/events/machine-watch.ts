@@ -7,7 +7,7 @@ import {
   MACHINES_TURN_MS,
   STEP_MACHINES,
 } from '../limits.ts'
-import { isOnline, machinesOf, type Scene } from '../views/members.ts'
+import { isOnline, machineRecordSteps, machinesOf, type Scene } from '../views/members.ts'
 import type { EventHub } from './event-hub.ts'
 
 interface MachineState {
@@ -65,8 +65,9 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
   }
 }
 
-/** Looks at the machines by peer id, in steps of a moment: a machine comes and goes once, however many addresses it has. */
+/** Reads and looks at the machines by peer id, in steps of a moment: a machine comes and goes once, however many addresses it has. */
 function* machineStates(scene: Scene): Generator<void, MachineStates> {
+  yield* machineRecordSteps(scene.snapshot)
   const states = new Map<string, MachineState>()
   for (const { record } of machinesOf(scene.snapshot)) {
     const { PeerID, Hostname, Address } = record

@@ -2,7 +2,7 @@
 import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
 import { BUCKETS, type MachineRecord, machineRecord } from '@mesh/core'
 import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
-import { ONLINE_WINDOW_MS } from '../limits.ts'
+import { ONLINE_WINDOW_MS, STEP_MACHINES } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
 import type { VpnPort, VpnUdp } from '../vpn-port.ts'
@@ -132,6 +132,15 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
   })
   machines.set(snapshot, found)
   return found
+}
+
+/** Reads the records of the machines in steps, so that `machinesOf` has read all of them before. */
+export function* machineRecordSteps(snapshot: Snapshot): Generator<void, void> {
+  let read = 0
+  for (const { entry } of snapshot.entries(BUCKETS.machines)) {
+    recordOf(entry)
+    if (++read % STEP_MACHINES === 0) yield
+  }
 }
 
 /**
