@@ -6,7 +6,7 @@
  * 4. the forwarder, by the server of the longest domain given for it, else by the servers for all else;
  * 5. nobody: refused, so that a client asks its next server.
  */
-import { canonicalName, isUnder } from './names.ts'
+import { canonicalName } from './names.ts'
 import { MAX_CNAME_CHAIN, MAX_UNREADABLE_VALUES, RECORD_TTL_S } from './limits.ts'
 import type { NameMatches } from './patterns/pattern-matcher.ts'
 import type { Candidate } from './patterns/pattern-set.ts'

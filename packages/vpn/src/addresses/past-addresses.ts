@@ -143,13 +143,13 @@ class AddressMemory implements PastAddresses {
     const since = clock.now() - PAST_ADDRESS_MS
     let seen = 0
     // each goes to the end
-    for (const [address, { at }] of [...this.#past]) {
+    for (const [address, { at }] of Array.from(this.#past)) {
       if (++seen % STEP_ENTRIES === 0) yield
       if (looksAgain) this.#note(address, ledger.snapshot().getLive(BUCKETS.machines, address))
       if (at <= since && this.#past.get(address)?.at === at) this.#forget(address)
     }
     const members: string[] = []
-    for (const [address, past] of [...this.#past]) {
+    for (const [address, past] of Array.from(this.#past)) {
       if (members.push(`${JSON.stringify(address)}:${JSON.stringify(past)}`) % STEP_ENTRIES === 0) yield
     }
     return `{${members.join(',')}}\n`

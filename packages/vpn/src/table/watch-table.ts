@@ -58,9 +58,9 @@ class Watch implements TableWatch {
   #onReady = () => {}
   #table: VpnTable | undefined
   #isBuilding = false
-  /** What is outside of the ledger has changed since building began. */
+  /** True when the addresses, guests or wishes of this node have changed since building began. */
   #isStale = false
-  /** The ledger has changed since then. */
+  /** True when the ledger has changed since then. */
   #isOutdated = false
   /** Whose heartbeats came while it was built. */
   readonly #beats = new Set<string>()
