@@ -14,7 +14,12 @@ const LOOK_MS = 0.02
 function setUp() {
   const clock = createManualClock()
   const entryOf = (owner: string, value: string): Entry => ({
-    ...{ owner, value, version: 1n, updatedAt: 0, deleted: false, sig: null },
+    owner,
+    value,
+    version: 1n,
+    updatedAt: 0,
+    deleted: false,
+    sig: null,
   })
   const peers = Array.from({ length: COUNT }, (_, at) => `peer-${String(at).padStart(4, '0')}`)
   const machines = peers.map((peer, at) => {
