@@ -1,7 +1,7 @@
 /** Connections, or requests on them, that wait, of which each address has as many taken: whoever opens thousands waits itself. */
 import { addressGroup } from '@mesh/core'
 
-/** What waits: a socket, or something of one. */
+/** A socket that waits, or something of one. */
 interface FromAddress {
   /** Undefined for a unix socket. */
   readonly remoteAddress?: string | undefined
