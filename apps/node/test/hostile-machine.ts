@@ -111,7 +111,6 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     openSocket: () => undefined,
     closeSocket() {},
     expectProbes() {},
-    forgetProbes() {},
     takeDatagrams: () => [],
     activePeers: () => [],
     close() {},

@@ -99,14 +99,8 @@ impl NativeKernel {
     pub fn close_socket(&self, _port: u16) {}
 
     #[napi]
-    pub fn expect_probes(&self, pair: NativeProbePair) -> Result<()> {
-        self.engine()?.expect_probes(probe_pair(&pair)?);
-        Ok(())
-    }
-
-    #[napi]
-    pub fn forget_probes(&self, token: &[u8]) -> Result<()> {
-        self.engine()?.forget_probes(word(token)?);
+    pub fn expect_probes(&self, pairs: &[u8]) -> Result<()> {
+        self.engine()?.expect_probes(named_pairs(pairs));
         Ok(())
     }
 

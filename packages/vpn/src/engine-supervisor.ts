@@ -28,7 +28,6 @@ type SupervisedEngine = Pick<
   | 'openSocket'
   | 'closeSocket'
   | 'expectProbes'
-  | 'forgetProbes'
   | 'takeDatagrams'
   | 'activePeers'
 >
@@ -104,8 +103,7 @@ class ReopeningEngine implements EngineSupervisor {
       sendDatagram: (to, bytes, socket) => this.#engine?.sendDatagram(to, bytes, socket) ?? false,
       openSocket: () => this.#engine?.openSocket(),
       closeSocket: (port) => this.#engine?.closeSocket(port),
-      expectProbes: (pair) => this.#engine?.expectProbes(pair),
-      forgetProbes: (token) => this.#engine?.forgetProbes(token),
+      expectProbes: (pairs) => this.#engine?.expectProbes(pairs),
       takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
       activePeers: () => this.#engine?.activePeers() ?? [],
       take: (peer) => this.#engine?.take(peer),

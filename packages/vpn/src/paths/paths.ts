@@ -15,7 +15,6 @@ export interface PathsComponents {
     Engine,
     | 'sendDatagram'
     | 'expectProbes'
-    | 'forgetProbes'
     | 'takeDatagrams'
     | 'activePeers'
     | 'udpPort'

@@ -49,7 +49,6 @@ export interface TunnelsComponents {
     | 'openSocket'
     | 'closeSocket'
     | 'expectProbes'
-    | 'forgetProbes'
     | 'takeDatagrams'
     | 'activePeers'
   >
