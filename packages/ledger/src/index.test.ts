@@ -19,7 +19,6 @@ test('has these public names', () => {
     'genesisHead',
     'hashByDigest',
     'hashByPrint',
-    'heartbeatTime',
     'isVersionAhead',
     'leaderOf',
     'ownedByKey',

@@ -52,29 +52,16 @@ const FAMILIES: readonly IpFamily[] = ['ipv4', 'ipv6']
 
 type Read<T> = T | IgnoredReason
 
-/** The address of an entry of `machines`, and the prefix of just it. */
-type ReadAddress = Pick<Machine, 'address' | 'prefix'>
-
 /** Keeps what was read of entries. An entry never changes, and its key is part of what its owner signed. */
-const addresses = new WeakMap<Entry, Read<ReadAddress>>()
 const machines = new WeakMap<Entry, Read<Machine>>()
 const routes = new WeakMap<Entry, Read<Route>>()
 
-/** Reads whose address an entry of `machines` is about, whatever its value says. */
-export function readAddress(key: string, entry: Entry): Read<ReadAddress> {
-  return readOnce(addresses, entry, () => {
+export function readMachine(key: string, entry: Entry): Read<Machine> {
+  return readOnce(machines, entry, () => {
     const address = canonicalIp(key)
     if (address === undefined) return 'badKey'
     const prefix = hostPrefix(address)
-    return isReserved(prefix) ? 'badKey' : { address, prefix }
-  })
-}
-
-export function readMachine(key: string, entry: Entry): Read<Machine> {
-  return readOnce(machines, entry, () => {
-    const read = readAddress(key, entry)
-    if (typeof read === 'string') return read
-    const { address, prefix } = read
+    if (isReserved(prefix)) return 'badKey'
     const record = recordIn(entry)
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'

@@ -1,9 +1,8 @@
 /**
  * Keeps the table as the ledger says. It is built anew when machines, accepted routes or who is alive changed, once for
- * several changes, and for a quarter of the time at most; a large one in more than one turn of the event loop, while the
- * one before is in force.
+ * several changes, and for a quarter of the time at most.
  */
-import { BUCKETS, type Clock, type Logger, LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock, type Logger } from '@mesh/core'
 import type { LedgerEvent } from '@mesh/ledger'
 import {
   EXPIRY_SLACK_MS,
@@ -12,19 +11,18 @@ import {
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
   REMEMBER_ROUTES_MS,
-  TABLE_TURN_MS,
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
 import type { AcceptedRoute } from '../vpn.ts'
-import { tableSteps, type VpnTable } from './build-table.ts'
+import { buildTable, type VpnTable } from './build-table.ts'
 import { readRoutes, writeRoutes } from './remembered-routes.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 
 export interface TableWatch {
-  /** Resolves when there is a table. */
-  readonly ready: Promise<void>
-  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
+  /** The table that was built last. */
+  readonly table: VpnTable
+  /** Builds the table now: what it is built from has changed outside of the ledger. */
   rebuild(): void
   stop(): void
 }
@@ -44,27 +42,16 @@ interface TableWatchComponents {
   readonly routeStore?: LeaseStore
 }
 
-/** Starts to watch; unless the ledger is large, it has called `onTable` once when it returns. */
+/** Starts to watch, and has called `onTable` once when it returns. */
 export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
   return new Watch(init, components)
 }
 
 class Watch implements TableWatch {
-  readonly ready: Promise<void>
+  table: VpnTable
   readonly #init: TableWatchInit
   readonly #components: TableWatchComponents
   readonly #unsubscribe: () => void
-  readonly #turns: LoopTurns
-  #onReady = () => {}
-  #table: VpnTable | undefined
-  #isBuilding = false
-  /** True when the addresses, guests or wishes of this node have changed since building began. */
-  #isStale = false
-  /** True when the ledger has changed since then. */
-  #isOutdated = false
-  /** Whose heartbeats came while it was built. */
-  readonly #beats = new Set<string>()
-  #endBuild = () => {}
   #cancelExpiry = () => {}
   #cancelHostCheck = () => {}
   #cancelRebuild: (() => void) | undefined
@@ -82,23 +69,21 @@ class Watch implements TableWatch {
     this.#components = components
     this.#store = (init.followsRoutes ? components.routeStore : undefined) ?? NO_STORE
     this.#remembered = readRoutes(this.#store)
-    this.#turns = new LoopTurns(TABLE_TURN_MS, components.clock)
-    this.ready = new Promise((resolve) => (this.#onReady = resolve))
+    this.table = this.#build()
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     if (init.followsRoutes) this.#checkHostLater()
-    this.rebuild()
+    init.onTable(this.table)
   }
 
   rebuild(): void {
     this.#cancelRebuild?.()
     this.#cancelRebuild = undefined
-    this.#isStale = this.#isBuilding
-    if (!this.#isBuilding) this.#build()
+    this.table = this.#build()
+    this.#init.onTable(this.table)
   }
 
   stop(): void {
     this.#unsubscribe()
-    this.#endBuild()
     this.#cancelExpiry()
     this.#cancelHostCheck()
     this.#cancelRebuild?.()
@@ -106,20 +91,11 @@ class Watch implements TableWatch {
     this.#cancelWrite?.()
   }
 
-  #build(): void {
-    const start = this.#components.clock.monotonic()
-    const input = this.#init.read()
-    this.#isBuilding = true
-    this.#isOutdated = false
-    this.#beats.clear()
-    const steps = tableSteps({ ...input, held: [...this.#held, ...this.#remembered] })
-    this.#endBuild = this.#turns.walk(steps, (table) => this.#built(table, input, start))
-  }
-
-  #built(table: VpnTable, input: TableInput, start: number): void {
+  #build(): VpnTable {
     const { clock, log } = this.#components
-    this.#isBuilding = false
-    this.#table = table
+    const start = clock.monotonic()
+    const input = this.#init.read()
+    const table = buildTable({ ...input, held: [...this.#held, ...this.#remembered] })
     if (textOf(table.accepted) !== textOf(this.#held)) this.#writeSoon()
     this.#held = table.accepted
     this.#host = hostOf(input)
@@ -130,10 +106,7 @@ class Watch implements TableWatch {
       this.#cancelExpiry = clock.after(delayMs, () => this.#rebuildSoon())
     }
     log.debug('table built', { peers: table.peers.size, routes: table.accepted.length, ms: this.#costMs })
-    this.#init.onTable(table)
-    this.#onReady()
-    if (this.#isStale) this.rebuild()
-    else if (this.#isOutdated || !this.#beats.isDisjointFrom(table.silent)) this.#rebuildSoon()
+    return table
   }
 
   #hear(event: LedgerEvent): void {
@@ -143,19 +116,13 @@ class Watch implements TableWatch {
     const matters = event.changes.some(({ bucket, key, entry }) => {
       if (bucket === 'machines') return true
       if (bucket === 'routes') return followsRoutes
-      if (bucket !== BUCKETS.healthcheck) return false
-      if (this.#isBuilding) this.#beats.add(key)
       // a heartbeat of somebody who is alive anyway changes nothing
-      return entry.deleted || this.#table?.silent.has(key) === true
+      return bucket === BUCKETS.healthcheck && (entry.deleted || this.table.silent.has(key))
     })
     if (matters) this.#rebuildSoon()
   }
 
   #rebuildSoon(): void {
-    if (this.#isBuilding) {
-      this.#isOutdated = true
-      return
-    }
     const costsMs = Math.min(MAX_REBUILD_DELAY_MS, this.#costMs * (REBUILD_TIME_SHARE - 1))
     const delayMs = Math.max(REBUILD_DELAY_MS, costsMs)
     this.#cancelRebuild ??= this.#components.clock.after(delayMs, () => this.rebuild())
