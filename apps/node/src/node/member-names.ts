@@ -7,7 +7,10 @@ interface Named {
   readonly name: string
 }
 
-/** Keeps what was read of entries, which never change: members write ten thousands, and one that comes and goes is told of by name. */
+/**
+ * Keeps what was read of entries, which never change: members write tens of thousands, and the log names each peer that comes
+ * or goes.
+ */
 const read = new WeakMap<Entry, Named | null>()
 
 /** Gives the names by peer id; members without a name are not in it. */

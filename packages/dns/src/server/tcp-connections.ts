@@ -1,4 +1,7 @@
-/** How many connections over TCP there are: of a network, and of all, of which the last one of the network with the most makes way. */
+/**
+ * How many connections over TCP there are: of a network, and of all, of which the last one of the network with the most makes
+ * way.
+ */
 import { KeyedCounts, whoMakesWay } from '@mesh/core'
 import { MAX_TCP_CONNECTIONS, MAX_TCP_CONNECTIONS_PER_ADDRESS } from '../limits.ts'
 import type { Client } from './clients.ts'

@@ -20,8 +20,8 @@ interface Begun {
 }
 
 /**
- * Bounds the connections that are under way, by address and in all: where all are taken, the newest of the address with the most makes way for
- * one that has fewer.
+ * Bounds the connections that are under way, by address and in all: where all are taken, the newest of the address with the
+ * most makes way for one that has fewer.
  */
 export class WebRtcBeginnings {
   readonly #begun = new Set<Begun>()
