@@ -183,7 +183,8 @@ describe.skipIf(!mounted)(`a disk that gets full in the middle${why}`, () => {
         await clock.advance(100)
         expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: true })
       },
-      { withinMs: 10_000 },
+      // writing and reading it again rest after each of 170 entries
+      { withinMs: 20_000, everyMs: 1 },
     )
     await sound(`${file}.copy`)
     await ledger.stop()
