@@ -24,21 +24,21 @@ export async function start({ root, args }) {
     : ['--token-file', makeToken({ root, node, main })]
   const listen = isGiven('listen', args) ? [] : ['--listen', `127.0.0.1:${await findPort()}`]
   const privacy = isGiven('private', args) ? [] : ['--private']
+  // who does not look about on the local network is not found there either: others have to know an address
+  const isUnseen = isOff('mdns', args)
   // its lines come through this process, so that it does not see the terminal
   const forPeople = process.stdout.isTTY && !isGiven('log-format', args) ? ['--log-format', 'human'] : []
   const child = spawn(node, [main, 'api', ...network, ...listen, ...privacy, ...forPeople, ...args], {
-    stdio: ['inherit', 'pipe', 'inherit'],
+    stdio: ['inherit', 'pipe', isUnseen ? 'pipe' : 'inherit'],
     env: { ...process.env, MESH_CHECKOUT: root, MESH_COMMAND: fromHere(join(root, 'mesh')) },
   })
-  let isHelpTold = false
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    console.log(line)
-    if (isHelpTold || !line.includes('http://')) return
-    isHelpTold = true
-    // a program that reads the node's lines gets nothing else between them
-    const tell = process.stdout.isTTY ? console.log : console.error
-    tell(joinHelp({ root, network }))
-  })
+  // a program that reads the node's lines gets nothing else between them
+  const tell = process.stdout.isTTY ? console.log : console.error
+  const url = eachLine(child.stdout, console.log, (line) => line.includes('http://'))
+  const told = isUnseen ? eachLine(child.stderr, console.error, (line) => addressesIn(line).length > 0) : ''
+  void Promise.all([url, told]).then(([, line]) =>
+    tell(joinHelp({ root, network, addresses: addressesIn(line) })),
+  )
   // a terminal sends Ctrl-C to the node as well; other signals come to this process alone
   process.on('SIGINT', () => {})
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
@@ -54,13 +54,34 @@ export async function start({ root, args }) {
   clearInterval(orphaned)
 }
 
+/** Hands on what a process says; resolves with the first line that is looked for. */
+function eachLine(stream, print, isLookedFor) {
+  return new Promise((resolve) => {
+    createInterface({ input: stream }).on('line', (line) => {
+      print(line)
+      if (isLookedFor(line)) resolve(line)
+    })
+  })
+}
+
+const addressesIn = (line) => line.match(/\/ip4\/[\d.]+\/tcp\/\d+\/p2p\/\w+/g) ?? []
+
 /** Did the person set this option, by a flag or the environment? */
 function isGiven(name, args) {
   const isFlag = args.some(
     (word) => word === `--${name}` || word.startsWith(`--${name}=`) || word === `--no-${name}`,
   )
-  return isFlag || Boolean(process.env[`MESH${name.replaceAll('-', '').toUpperCase()}`])
+  return isFlag || Boolean(process.env[variableOf(name)])
 }
+
+/** Did the person switch this option off? The last flag counts, and any flag before the environment. */
+function isOff(name, args) {
+  const words = [`--no-${name}`, `--${name}=false`]
+  const flag = args.findLast((word) => [...words, `--${name}`, `--${name}=true`].includes(word))
+  return flag === undefined ? process.env[variableOf(name)] === 'false' : words.includes(flag)
+}
+
+const variableOf = (name) => `MESH${name.replaceAll('-', '').toUpperCase()}`
 
 /** Made once, for this checkout; whoever has it can join. */
 function makeToken({ root, node, main }) {
@@ -99,7 +120,7 @@ function isFree(port) {
 }
 
 /** Commands that work as they stand: the token itself is never printed, since terminals and their logs keep what they show. */
-function joinHelp({ root, network }) {
+function joinHelp({ root, network, addresses }) {
   const mesh = fromHere(join(root, 'mesh'))
   const [, file] = network
   const lines = ['']
@@ -107,13 +128,13 @@ function joinHelp({ root, network }) {
     lines.push(
       'Join from another machine of this local network, in a checkout like this one:',
       `    scp ${accountName()}@${hostname()}:${file} mesh.token    # whoever has this file can join`,
-      '    npm start -- --token-file mesh.token',
+      `    npm start -- --token-file mesh.token${dialing(addresses.find((address) => !isLoopback(address)))}`,
     )
   }
   const same = file === undefined ? '' : ` --token-file ${fromHere(file)}`
   lines.push(
     'Join from this machine, in another terminal:',
-    `    ${mesh} api${same} --private --instance second --listen 127.0.0.1:0`,
+    `    ${mesh} api${same} --private --instance second --listen 127.0.0.1:0${dialing(addresses.find(isLoopback))}`,
     'See what it sees:',
     `    ${mesh} status`,
     'Ctrl-C stops this one.',
@@ -121,6 +142,9 @@ function joinHelp({ root, network }) {
   )
   return lines.join('\n')
 }
+
+const isLoopback = (address) => address.startsWith('/ip4/127.')
+const dialing = (address) => (address === undefined ? '' : ` --discovery-bootstrap-peers ${address}`)
 
 /** A path as the person types it: npm runs scripts in the package's folder and leaves the person's in INIT_CWD. */
 function fromHere(path) {

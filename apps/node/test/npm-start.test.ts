@@ -35,6 +35,14 @@ test.skipIf(process.platform === 'win32' || !existsSync(join(ROOT, 'apps/node/di
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
       // beside the node's lines, which a program may read
       await eventually(() => expect(told.match(/^Join from this machine/gm)).toHaveLength(1))
+      // it is found by no mDNS here, so that who joins is told where it is
+      const id = /"id":"(\w+)"/.exec(told)?.[1]
+      expect(told).toMatch(
+        new RegExp(
+          `--instance second .* --discovery-bootstrap-peers /ip4/127\\.0\\.0\\.1/tcp/\\d+/p2p/${id}$`,
+          'm',
+        ),
+      )
       expect(said).not.toContain('Join from')
       shell.kill('SIGTERM')
       await eventually(() => expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed'), {
