@@ -1,5 +1,6 @@
 /** The ledger of this node, over its file or in memory; a file that was damaged makes way. */
-import { join } from 'node:path'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Clock, type Logger, MeshError } from '@mesh/core'
 import { createLedger, createMemoryStore, defaultPolicies, type Ledger, type Store } from '@mesh/ledger'
 import type { Trust } from '@mesh/trust'
@@ -122,7 +123,16 @@ function storePath({ settings, folder }: OpenLedgerInit): string {
     })
   }
   if (settings.ledgerState !== undefined) refuseSharedFolder(place, { named: place, flag: '--ledger-state' })
-  return join(place, 'ledger.db')
+  return behindLink(join(place, 'ledger.db'))
+}
+
+/** The file itself where a link leads to it, on a larger disk perhaps: SQLite keeps the log beside the file, not beside the link. */
+function behindLink(path: string): string {
+  // what leads nowhere is told when it is opened
+  if (!existsSync(path) || !lstatSync(path).isSymbolicLink()) return path
+  const file = realpathSync(path)
+  refuseSharedFolder(dirname(file), { named: dirname(file), flag: '--ledger-state' })
+  return file
 }
 
 function openStore(path: string, settings: Settings): DiskStore {
