@@ -44,8 +44,11 @@ test.skipIf(isWindows)(
   'a file that a link leads to is checked with the log beside it, and sets aside beside it what is broken',
   async () => {
     const { ledger } = open()
-    expect((await ledger.put('notes', 'key', '"kept"').settled).state).toBe('committed')
-    // as kill -9 leaves them: the file, and the log with the entry
+    for (const text of ['kept', 'and more']) {
+      const { state } = await ledger.put('notes', text, JSON.stringify(text)).settled
+      expect(state).toBe('committed')
+    }
+    // as kill -9 leaves them: the file, and the log with both entries
     const [file, log] = ['moved.db', 'moved.db-wal'].map((name) => readFileSync(join(disk(), name)))
     await ledger.stop()
     expect(log?.length).toBeGreaterThan(4096)
@@ -56,7 +59,7 @@ test.skipIf(isWindows)(
     writeFileSync(join(disk(), 'moved.db-wal'), broken)
 
     const { ledger: back } = open()
-    expect(back.snapshot().get('notes', 'key')).toBeUndefined()
+    expect(back.snapshot().get('notes', 'kept')).toBeUndefined()
     await back.stop()
     expect(readdirSync(disk()).some((name) => name.startsWith('moved.db.damaged-'))).toBe(true)
     expect(readdirSync(place())).toEqual(['ledger.db'])
