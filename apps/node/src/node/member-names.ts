@@ -13,11 +13,18 @@ interface Named {
  */
 const read = new WeakMap<Entry, Named | null>()
 
-/** Gives the names by peer id; members without a name are not in it. */
-export function memberNames(ledger: Pick<Ledger, 'snapshot'>): ReadonlyMap<string, string> {
+/**
+ * Gives the names by peer id; members without a name are not in it.
+ * @param peers whose names are asked for; of all others nothing is read. All members unless given
+ */
+export function memberNames(
+  ledger: Pick<Ledger, 'snapshot'>,
+  peers?: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { entry } of ledger.snapshot().entries(BUCKETS.machines)) {
-    if (entry.deleted) continue
+    const isMeant = peers === undefined || entry.owner === '' || peers.has(entry.owner)
+    if (entry.deleted || !isMeant) continue
     let named = read.get(entry)
     if (named === undefined) read.set(entry, (named = nameIn(entry)))
     if (named !== null) names.set(named.peer, named.name)

@@ -6,7 +6,15 @@ import { bodyOf, listParts } from '../views/answer-parts.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { entriesAfter } from '../views/ledger-pages.ts'
 import { isTextRecord } from '../views/ledger-text.ts'
-import { machineViews, nodeViews, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
+import {
+  type Machine,
+  machinesOf,
+  machineViewer,
+  nodeViews,
+  peerstoreViews,
+  peerViews,
+  type Scene,
+} from '../views/members.ts'
 import { isPaged, type PageQuery, takePage } from '../views/page.ts'
 import { type HandlersOf, type PreparedAnswer, prepared } from './handler.ts'
 
@@ -31,12 +39,24 @@ export function createLists(scene: () => Scene): HandlersOf<ListIds> {
     listServices: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.services, view: named }),
     listFiles: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.files, view: named }),
     listDns: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.dns, view: dnsView }),
-    listMachines: (page) => peerList(machineViews(scene()), page, ({ PeerID }) => PeerID),
-    listNodes: (page) => peerList(nodeViews(scene()), page, ({ ID }) => ID),
-    listPeerstore: (page) => peerList(peerstoreViews(scene()), page, ({ ID }) => ID),
-    listPeers: (page) => peerList(peerViews(scene()), page, ({ ID }) => ID),
+    listMachines: (page) => {
+      const now = scene()
+      const idOf = ({ record }: Machine) => record.PeerID
+      return peerList(machinesOf(now.snapshot), page, { idOf, viewOf: machineViewer(now) })
+    },
+    listNodes: (page) => peerList(nodeViews(scene()), page, AS_THEY_ARE),
+    listPeerstore: (page) => peerList(peerstoreViews(scene()), page, AS_THEY_ARE),
+    listPeers: (page) => peerList(peerViews(scene()), page, AS_THEY_ARE),
   }
 }
+
+interface PeerRows<Row> {
+  readonly idOf: (row: Row) => string
+  /** Called for the rows that are shown, as they are shown. */
+  readonly viewOf: (row: Row) => unknown
+}
+
+const AS_THEY_ARE: PeerRows<{ readonly ID: string }> = { idOf: ({ ID }) => ID, viewOf: (view) => view }
 
 interface BucketList extends PageQuery<string> {
   readonly bucket: string
@@ -58,15 +78,15 @@ function bucketList({ snapshot }: Scene, { bucket, view, ...page }: BucketList):
 }
 
 /** Whole lists keep their order; pages are in the order of peer ids, after which one can go on. */
-function peerList<View>(
-  views: readonly View[],
+function peerList<Row>(
+  all: readonly Row[],
   page: PageQuery<string>,
-  idOf: (view: View) => string,
+  { idOf, viewOf }: PeerRows<Row>,
 ): PreparedAnswer {
-  if (!isPaged(page)) return prepared({ body: bodyOf(() => listParts(views, (view) => view)) })
+  if (!isPaged(page)) return prepared({ body: bodyOf(() => listParts(all, viewOf)) })
   const { after = '' } = page
-  const sorted = views.filter((view) => idOf(view) > after).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
-  const { rows, last } = takePage(sorted, page.limit, (view) => ({ text: JSON.stringify(view) }))
+  const sorted = all.filter((row) => idOf(row) > after).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
+  const { rows, last } = takePage(sorted, page.limit, (row) => ({ text: JSON.stringify(viewOf(row)) }))
   return listAnswer(rows, last && idOf(last))
 }
 

@@ -1,8 +1,8 @@
 /** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
 import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
-import { BUCKETS, type MachineRecord, machineRecord, parseHeartbeat } from '@mesh/core'
-import type { Entry, Snapshot } from '@mesh/ledger'
-import { ONLINE_WINDOW_MS } from '../limits.ts'
+import { BUCKETS, type MachineRecord, machineRecord } from '@mesh/core'
+import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
+import { ONLINE_WINDOW_MS, STEP_MACHINES } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import { tryParseJson } from './json-text.ts'
 import type { VpnPort, VpnUdp } from '../vpn-port.ts'
@@ -20,10 +20,11 @@ export interface Scene {
   readonly now: number
 }
 
-export function machineViews(scene: Scene): readonly MachineView[] {
+/** Gives what shows one machine after the other: there may be tens of thousands, of which a page has few. */
+export function machineViewer(scene: Scene): (machine: Machine) => MachineView {
   const onTopic = new Set(scene.network?.members())
   const connected = connectedPeers(scene)
-  return machinesOf(scene.snapshot).map(({ record, addresses }) => {
+  return ({ record, addresses }) => {
     const { PeerID, Hostname, OS, Arch, Address, Version } = record
     const isSelf = PeerID === scene.self
     return {
@@ -38,7 +39,7 @@ export function machineViews(scene: Scene): readonly MachineView[] {
       OnChain: isSelf || onTopic.has(PeerID),
       Online: isOnline(scene, PeerID),
     }
-  })
+  }
 }
 
 /** Has it a heartbeat within 10 minutes? This node itself always is online. */
@@ -133,6 +134,15 @@ export function machinesOf(snapshot: Snapshot): readonly Machine[] {
   return found
 }
 
+/** Reads the records of the machines in steps, so that `machinesOf` has read all of them before. */
+export function* machineRecordSteps(snapshot: Snapshot): Generator<void, void> {
+  let read = 0
+  for (const { entry } of snapshot.entries(BUCKETS.machines)) {
+    recordOf(entry)
+    if (++read % STEP_MACHINES === 0) yield
+  }
+}
+
 /**
  * Lists machines by entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address
  * the record names the machine's IPv4 address, for the sake of legacy members.
@@ -168,7 +178,7 @@ function recordOf(entry: Entry): MachineRecord | undefined {
 
 function isFresh(heartbeat: Entry | undefined, now: number): boolean {
   if (heartbeat === undefined || heartbeat.deleted) return false
-  const at = parseHeartbeat(heartbeat.value)
+  const at = heartbeatTime(heartbeat)
   return at !== undefined && now - at < ONLINE_WINDOW_MS
 }
 

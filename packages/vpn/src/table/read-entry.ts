@@ -52,16 +52,29 @@ const FAMILIES: readonly IpFamily[] = ['ipv4', 'ipv6']
 
 type Read<T> = T | IgnoredReason
 
+/** The address of an entry of `machines`, and the prefix of just it. */
+type ReadAddress = Pick<Machine, 'address' | 'prefix'>
+
 /** Keeps what was read of entries. An entry never changes, and its key is part of what its owner signed. */
+const addresses = new WeakMap<Entry, Read<ReadAddress>>()
 const machines = new WeakMap<Entry, Read<Machine>>()
 const routes = new WeakMap<Entry, Read<Route>>()
 
-export function readMachine(key: string, entry: Entry): Read<Machine> {
-  return readOnce(machines, entry, () => {
+/** Reads whose address an entry of `machines` is about, whatever its value says. */
+export function readAddress(key: string, entry: Entry): Read<ReadAddress> {
+  return readOnce(addresses, entry, () => {
     const address = canonicalIp(key)
     if (address === undefined) return 'badKey'
     const prefix = hostPrefix(address)
-    if (isReserved(prefix)) return 'badKey'
+    return isReserved(prefix) ? 'badKey' : { address, prefix }
+  })
+}
+
+export function readMachine(key: string, entry: Entry): Read<Machine> {
+  return readOnce(machines, entry, () => {
+    const read = readAddress(key, entry)
+    if (typeof read === 'string') return read
+    const { address, prefix } = read
     const record = recordIn(entry)
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'
