@@ -1,13 +1,8 @@
 /** Tells when machines come and go: their heartbeats get fresh, or grow older than 10 minutes. */
-import { BUCKETS, type Clock, LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock, type LoopTurns } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import {
-  MACHINE_CHECK_INTERVAL_MS,
-  MACHINE_CHECK_SOON_MS,
-  MACHINES_TURN_MS,
-  STEP_MACHINES,
-} from '../limits.ts'
-import { isOnline, machineRecordSteps, machinesOf, type Scene } from '../views/members.ts'
+import { MACHINE_CHECK_INTERVAL_MS, MACHINE_CHECK_SOON_MS, STEP_MACHINES } from '../limits.ts'
+import { isOnline, type Scene } from '../views/members.ts'
 import type { EventHub } from './event-hub.ts'
 
 interface MachineState {
@@ -19,9 +14,19 @@ interface MachineState {
 
 type MachineStates = ReadonlyMap<string, MachineState>
 
+export interface MachineWatchComponents {
+  readonly hub: EventHub
+  readonly clock: Clock
+  /** The time in which machines are looked at. */
+  readonly turns: LoopTurns
+}
+
 /** Begins from what is known now, in silence. The returned function ends it. */
-export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub, clock: Clock): () => void {
-  const turns = new LoopTurns(MACHINES_TURN_MS, clock)
+export function watchMachines(
+  ledger: Ledger,
+  scene: () => Scene,
+  { hub, clock, turns }: MachineWatchComponents,
+): () => void {
   /** Undefined before all were looked at once. */
   let known: MachineStates | undefined
   let cancel = () => {}
@@ -67,9 +72,9 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
 
 /** Reads and looks at the machines by peer id, in steps of a moment: a machine comes and goes once, however many addresses it has. */
 function* machineStates(scene: Scene): Generator<void, MachineStates> {
-  yield* machineRecordSteps(scene.snapshot)
+  yield* scene.machines.steps()
   const states = new Map<string, MachineState>()
-  for (const { record } of machinesOf(scene.snapshot)) {
+  for (const { record } of scene.machines.all()) {
     const { PeerID, Hostname, Address } = record
     states.set(PeerID, { PeerID, Hostname, Address, online: isOnline(scene, PeerID) })
     if (states.size % STEP_MACHINES === 0) yield

@@ -6,16 +6,9 @@ import { bodyOf, listParts } from '../views/answer-parts.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { entriesAfter } from '../views/ledger-pages.ts'
 import { isTextRecord } from '../views/ledger-text.ts'
-import {
-  type Machine,
-  machinesOf,
-  machineViewer,
-  nodeViews,
-  peerstoreViews,
-  peerViews,
-  type Scene,
-} from '../views/members.ts'
-import { isPaged, type PageQuery, takePage } from '../views/page.ts'
+import type { Machine } from '../views/machine-list.ts'
+import { machineViewer, onlineNodes, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
+import { inOrder, isPaged, type PageQuery, takePage } from '../views/page.ts'
 import { type HandlersOf, type PreparedAnswer, prepared } from './handler.ts'
 
 /** The routes that answer with a list. */
@@ -39,14 +32,23 @@ export function createLists(scene: () => Scene): HandlersOf<ListIds> {
     listServices: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.services, view: named }),
     listFiles: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.files, view: named }),
     listDns: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.dns, view: dnsView }),
-    listMachines: (page) => {
+    listMachines: async (page) => {
+      await scene().machines.caughtUp()
       const now = scene()
       const idOf = ({ record }: Machine) => record.PeerID
-      return peerList(machinesOf(now.snapshot), page, { idOf, viewOf: machineViewer(now) })
+      const rows = isPaged(page) ? now.machines.all() : now.machines.inOrder()
+      return peerList(rows, page, { idOf, viewOf: machineViewer(now) })
     },
-    listNodes: (page) => peerList(nodeViews(scene()), page, AS_THEY_ARE),
+    listNodes: (page) => {
+      const ids = onlineNodes(scene())
+      const rows = isPaged(page) ? ids : inOrder(ids, (a, b) => a < b)
+      return peerList(rows, page, { idOf: (id) => id, viewOf: (ID) => ({ ID, Online: true }) })
+    },
     listPeerstore: (page) => peerList(peerstoreViews(scene()), page, AS_THEY_ARE),
-    listPeers: (page) => peerList(peerViews(scene()), page, AS_THEY_ARE),
+    listPeers: async (page) => {
+      await scene().machines.caughtUp()
+      return peerList(peerViews(scene()), page, AS_THEY_ARE)
+    },
   }
 }
 
@@ -79,13 +81,14 @@ function bucketList({ snapshot }: Scene, { bucket, view, ...page }: BucketList):
 
 /** Whole lists keep their order; pages are in the order of peer ids, after which one can go on. */
 function peerList<Row>(
-  all: readonly Row[],
+  all: Iterable<Row>,
   page: PageQuery<string>,
   { idOf, viewOf }: PeerRows<Row>,
 ): PreparedAnswer {
   if (!isPaged(page)) return prepared({ body: bodyOf(() => listParts(all, viewOf)) })
   const { after = '' } = page
-  const sorted = all.filter((row) => idOf(row) > after).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
+  const following = [...all].filter((row) => idOf(row) > after)
+  const sorted = inOrder(following, (a, b) => idOf(a) < idOf(b))
   const { rows, last } = takePage(sorted, page.limit, (row) => ({ text: JSON.stringify(viewOf(row)) }))
   return listAnswer(rows, last && idOf(last))
 }
