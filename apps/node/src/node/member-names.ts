@@ -1,5 +1,5 @@
 /** Finds what people call the members: the names that machines announce in the ledger. */
-import { BUCKETS, machineRecord } from '@mesh/core'
+import { BUCKETS, createMemo, machineRecord } from '@mesh/core'
 import type { Entry, Ledger } from '@mesh/ledger'
 
 interface Named {
@@ -11,7 +11,7 @@ interface Named {
  * Keeps what was read of entries, which never change: members write tens of thousands, and the log names each peer that comes
  * or goes.
  */
-const read = new WeakMap<Entry, Named | null>()
+const read = createMemo<Entry, Named | null>()
 
 /**
  * Gives the names by peer id; members without a name are not in it.

@@ -5,6 +5,7 @@
 import {
   BUCKETS,
   type Clock,
+  createMemo,
   machineRecord,
   type PeerId,
   type Random,
@@ -167,7 +168,7 @@ function createNames(
     return () => only
   }
   const address = tryParseIp(wanted)
-  const read = new WeakMap<Entry, MachineName | null>()
+  const read = createMemo<Entry, MachineName | null>()
   return createLook(components, (snapshot) => {
     const peers = new Set<string>()
     for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
