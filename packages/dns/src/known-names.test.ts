@@ -41,6 +41,16 @@ it('answers with the names before while new ones are built', async () => {
   expect(names.current()?.zone.names.has('later.mesh.')).toBe(true)
 })
 
+it('has the names of a small network at once, however little time there is', async () => {
+  const { names, clock, put, takeTurn } = setUp(10)
+  takeTurn()
+  expect(names.current()?.patterns.used).toBe(10)
+  put(BUCKETS.dns, 'another', { 1: '10.1.0.1' })
+  await clock.advance(1_000)
+  takeTurn()
+  expect(names.current()?.patterns.used).toBe(11)
+})
+
 it('builds no names any more once it has stopped', async () => {
   const { names, clock, reads } = setUp()
   names.current()
@@ -50,7 +60,7 @@ it('builds no names any more once it has stopped', async () => {
   expect(reads()).toBe(before)
 })
 
-function setUp() {
+function setUp(count = COUNT) {
   const clock = createManualClock()
   const buckets = new Map<string, KeyedEntry[]>()
   const listeners = new Set<(event: LedgerEvent) => void>()
@@ -67,7 +77,7 @@ function setUp() {
     const change = { bucket, key, entry, previous: undefined, origin: 'remote' } as const
     for (const listener of listeners) listener({ type: 'committed', head, changes: [change] })
   }
-  for (let n = 0; n < COUNT; n++) {
+  for (let n = 0; n < count; n++) {
     const peer = n % 2 === 0 ? SELF : OTHER
     put(BUCKETS.machines, `10.1.${n >> 8}.${n & 255}`, { PeerID: peer, Hostname: `host-${n}`, Guest: true })
     put(BUCKETS.services, `service-${n}`, { PeerID: SELF })
@@ -106,9 +116,15 @@ function setUp() {
       }),
   }
   const range = parseCidr('10.1.0.0/16')
+  const turns = new LoopTurns(TURN_MS, timed)
   const names = createKnownNames(
     { zone: 'mesh.', hostRanges: [range], ownRanges: [range], livenessMs: 480_000 },
-    { ledger, clock: timed, turns: new LoopTurns(TURN_MS, timed) },
+    { ledger, clock: timed, turns },
   )
-  return { names, clock, put, perTurn, reads: () => reads }
+  /** Uses up what there is of time in this turn of the event loop. */
+  const takeTurn = () => {
+    turns.isTimeLeft()
+    reads += TURN_MS / READ_MS
+  }
+  return { names, clock, put, perTurn, takeTurn, reads: () => reads }
 }

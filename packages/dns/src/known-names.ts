@@ -11,6 +11,7 @@ import {
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
   STEP_ENTRIES,
+  STEP_PATTERN_CHARS,
 } from './limits.ts'
 import { createPatternMatcher, type NameMatches } from './patterns/pattern-matcher.ts'
 import {
@@ -117,8 +118,12 @@ function* namesSteps(
   const zone = yield* zoneSteps(input, owners)
   const { used, ignored } = yield* readPatterns(input, owners)
   library.keep(new Set(used.map(({ source }) => source)))
+  let length = 0
   for (const { source } of used) {
     library.get(source)
+    length += source.length
+    if (length < STEP_PATTERN_CHARS) continue
+    length = 0
     yield
   }
   const matcher = createPatternMatcher(createPatternSet(used, library), turns)

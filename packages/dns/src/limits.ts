@@ -37,6 +37,8 @@ export const REBUILD_DELAY_MS = 20
 export const REBUILD_TIME_SHARE = 4
 /** Entries that are looked at in one step of building: they take about a millisecond where none was read before. */
 export const STEP_ENTRIES = 64
+/** Characters of patterns that are read in one step of building: they take about half a millisecond. */
+export const STEP_PATTERN_CHARS = 4_096
 /** The time, in ms, after which a change of the ledger is answered at the latest. */
 export const MAX_REBUILD_DELAY_MS = 200
 /** How many machines and services get names. */

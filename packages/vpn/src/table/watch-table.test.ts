@@ -4,7 +4,7 @@ import { createManualClock } from '@mesh/testkit'
 import { describe, expect, it } from 'vitest'
 import { createWorld, LIVENESS_MS, peerNamed } from '../../test/table-world.ts'
 import type { LeaseStore } from '../addresses/lease-store.ts'
-import { STEP_ENTRIES } from '../limits.ts'
+import { MAX_REBUILD_DELAY_MS, REBUILD_DELAY_MS, STEP_ENTRIES } from '../limits.ts'
 import type { VpnTable } from './build-table.ts'
 import type { TableSnapshot } from './table-input.ts'
 import { watchTable } from './watch-table.ts'
@@ -113,6 +113,38 @@ describe('a ledger of a thousand machines and routes', () => {
     expect(peersOf(tables.at(-1))).toContain(peerNamed('c'))
   })
 
+  it('is built to the end, however often the ledger changes meanwhile, and who was shut out is gone soon', async () => {
+    const story = setUp({ fill, readMs: 0.1, onTurn: () => story.change('machines', '10.1.0.9') })
+    const { clock, tables, watch, world, tell } = story
+    await clock.advance(0)
+    expect(peersOf(tables[0])).toEqual([A])
+    const [shutOut] = [tables.length]
+    world.beat(A, -LIVENESS_MS).machine('10.1.0.2', B)
+    tell({ type: 'admission' } as LedgerEvent)
+    await clock.advance(MAX_REBUILD_DELAY_MS)
+    expect(peersOf(tables[shutOut])).toEqual([B])
+    await clock.advance(10 * MAX_REBUILD_DELAY_MS)
+    expect(tables.length).toBeGreaterThan(10)
+    watch.stop()
+  })
+
+  it('is read no further when the table before it led to it and nobody wants it', async () => {
+    const few = (world: ReturnType<typeof createWorld>) => {
+      for (let n = 0; n < STEP_ENTRIES + 20; n++) world.machine(`10.1.4.${n}`, A)
+    }
+    const { clock, tables, watch, change, onTables } = setUp({ fill: few, readMs: 0.1 })
+    expect(tables).toHaveLength(1)
+    change('machines', '10.1.4.1')
+    onTables.push(() => {
+      if (tables.length > 2) return
+      // this turn has no time left for the next one
+      watch.rebuild()
+      queueMicrotask(() => watch.stop())
+    })
+    await clock.advance(5_000)
+    expect(tables).toHaveLength(2)
+  })
+
   it('is read no further when nobody wants the table any more', async () => {
     const { clock, tables, watch, reads } = setUp({ fill, readMs: 0.1 })
     watch.stop()
@@ -151,12 +183,15 @@ function setUp({
   routeStore,
   fill = () => {},
   readMs = 0,
+  onTurn = () => {},
 }: {
   readonly followsRoutes?: boolean
   readonly routeStore?: LeaseStore
   readonly fill?: (world: ReturnType<typeof createWorld>) => void
   /** How long it takes to read an entry, in ms. */
   readonly readMs?: number
+  /** Called at the end of each turn of the event loop. */
+  readonly onTurn?: () => void
 } = {}) {
   const world = createWorld()
   let reads = 0
@@ -177,6 +212,7 @@ function setUp({
     connected: [] as ReturnType<typeof parseCidr>[],
     routed: [] as ReturnType<typeof parseCidr>[],
   }
+  const onTables: (() => void)[] = []
   const countReads = (snapshot: TableSnapshot): TableSnapshot => ({
     ...snapshot,
     entries: (bucket) => counted(snapshot.entries(bucket)),
@@ -202,7 +238,10 @@ function setUp({
         remotes: [],
       }),
       followsRoutes,
-      onTable: (table) => tables.push(table),
+      onTable(table) {
+        tables.push(table)
+        for (const listener of onTables) listener()
+      },
     },
     {
       ledger: {
@@ -219,6 +258,7 @@ function setUp({
             const before = reads
             work()
             perTurn.push(reads - before)
+            onTurn()
           }),
       },
       log: silentLogger,
@@ -229,9 +269,12 @@ function setUp({
     const entry = { value: '""', owner: key, version: 1n, updatedAt: 0, deleted: false, sig: null }
     const head = { index: 1, timestamp: '', hash: '', prevHash: '' }
     const changes = [{ bucket, key, entry, previous: undefined, origin: 'remote' as const }]
-    for (const listener of listeners) listener({ type: 'committed', head, changes })
+    tell({ type: 'committed', head, changes })
   }
-  return { world, clock, tables, host, watch, change, reads: () => reads, perTurn }
+  function tell(event: LedgerEvent): void {
+    for (const listener of listeners) listener(event)
+  }
+  return { world, clock, tables, onTables, host, watch, change, tell, reads: () => reads, perTurn }
 }
 
 function peersOf(table: VpnTable | undefined) {

@@ -113,7 +113,13 @@ class Watch implements TableWatch {
     this.#isOutdated = false
     this.#beats.clear()
     const steps = tableSteps({ ...input, held: [...this.#held, ...this.#remembered] })
-    this.#endBuild = this.#turns.walk(steps, (table) => this.#built(table, input, start))
+    let isDone = false
+    const endBuild = this.#turns.walk(steps, (table) => {
+      isDone = true
+      this.#built(table, input, start)
+    })
+    // who is told of a table that was built at once may have had the next one begun
+    if (!isDone) this.#endBuild = endBuild
   }
 
   #built(table: VpnTable, input: TableInput, start: number): void {
