@@ -5,7 +5,7 @@ import { type Cidr, tryParseAddressInRange } from '@mesh/core'
 import type { HostRoute } from '@mesh/vpn'
 import { readPart } from '../state/read-bounded.ts'
 
-/** The most that is read of each list: some eight thousand routes, which take ten milliseconds. */
+/** The most that is read of each list: some eight thousand routes, which take less than a tenth of a second. */
 const MAX_LIST_BYTES = 1024 * 1024
 
 // Flags of a route (linux/route.h, linux/ipv6_route.h)
