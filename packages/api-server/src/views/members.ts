@@ -5,7 +5,6 @@ import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import type { Machine, MachineList } from './machine-list.ts'
-import { inOrder } from './page.ts'
 import type { VpnPort, VpnUdp } from '../vpn-port.ts'
 import { udpView } from './vpn.ts'
 
