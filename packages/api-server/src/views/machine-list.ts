@@ -22,7 +22,7 @@ export class MachineList {
   readonly #ledger: Pick<Ledger, 'snapshot'>
   readonly #turns: LoopTurns
   readonly #unsubscribe: () => void
-  /** What entries say, by key. */
+  /** The records of entries, by key. */
   readonly #records = new Map<string, MachineRecord>()
   /** The keys of each peer's entries. */
   readonly #keys = new Map<string, Set<string>>()
