@@ -15,6 +15,7 @@ import { IDLE_LEADER_ATTACKS } from './scenarios/idle-leader.ts'
 import { INTERRUPTION_ATTACKS } from './scenarios/interruptions.ts'
 import { LEDGER_ATTACKS } from './scenarios/ledger.ts'
 import { LIBP2P_ATTACKS } from './scenarios/libp2p.ts'
+import { MACHINE_ATTACKS } from './scenarios/machines.ts'
 import { MESSAGE_ATTACKS } from './scenarios/long-messages.ts'
 import { CHANNEL_MESSAGE_ATTACKS } from './scenarios/messages.ts'
 import { MUXER_ATTACKS } from './scenarios/muxer.ts'
@@ -84,6 +85,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SHARE_ATTACKS,
   ...VPN_ATTACKS,
   ...NETWORK_ATTACKS,
+  ...MACHINE_ATTACKS,
 ]
 
 /** Those that a siege makes all at once, each against the node with its number. */

@@ -127,6 +127,10 @@ export const MAX_ROUTE_METRIC = 0xffff_ffff
 export const MACHINE_CHECK_SOON_MS = 500
 /** How often machines are looked through without a change, in ms. */
 export const MACHINE_CHECK_INTERVAL_MS = 15_000
+/** The time in ms that looking for them may take in one turn of the event loop. */
+export const MACHINES_TURN_MS = 5
+/** Machines that are looked at in one step: they take about a millisecond where no heartbeat was read before. */
+export const STEP_MACHINES = 128
 /** How deep a value may be nested to be served as JSON, since readers recurse; deeper ones are served as text. */
 export const MAX_VALUE_DEPTH = 500
 /** Bytes of the largest answer from the ledger that is made as one, and kept; larger ones are written in pieces. */

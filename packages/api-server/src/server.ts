@@ -33,6 +33,7 @@ import {
   LONG_BODIES_TIME_SHARE,
   MAX_RATED_ADDRESSES,
   LARGE_ANSWERS_BURST_MS,
+  MACHINES_TURN_MS,
   WRITE_BURST,
   WRITES_PER_SECOND,
 } from './limits.ts'
@@ -44,6 +45,7 @@ import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import type { VpnPort } from './vpn-port.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
+import { MachineList } from './views/machine-list.ts'
 import type { Scene } from './views/members.ts'
 import { ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 import { createRequestCounts } from './views/request-counts.ts'
@@ -85,6 +87,7 @@ class ExpressApiServer implements ApiServer {
   readonly #hub: EventHub
   readonly #counts = createRequestCounts()
   readonly #texts: LedgerTexts
+  readonly #machines: MachineList
   readonly #ends: (() => unknown)[]
   readonly #startedAt: number
   /** The start by the monotonic clock, for the uptime. */
@@ -104,6 +107,8 @@ class ExpressApiServer implements ApiServer {
     this.#logger = components.logger.child('api')
     this.#hub = createEventHub({ clock, random })
     this.#texts = createLedgerTexts(ledger)
+    const machineTurns = new LoopTurns(MACHINES_TURN_MS, clock)
+    this.#machines = new MachineList(ledger, machineTurns)
     const app = {
       handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
@@ -126,7 +131,8 @@ class ExpressApiServer implements ApiServer {
     this.#appFor = (kind) => createApp(app, kind)
     this.#ends = [
       publishLedgerEvents(ledger, this.#hub, clock),
-      watchMachines(ledger, this.#scene, this.#hub, clock),
+      watchMachines(ledger, this.#scene, { hub: this.#hub, clock, turns: machineTurns }),
+      () => this.#machines.stop(),
       ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
     ]
     if (components.access !== undefined) this.#ends.push(publishAccessEvents(components.access, this.#hub))
@@ -205,7 +211,8 @@ class ExpressApiServer implements ApiServer {
   readonly #scene = (): Scene => {
     const { ledger, clock } = this.#components
     const [network, vpn] = [this.#network, this.#vpn]
-    return { snapshot: ledger.snapshot(), self: ledger.self, network, vpn, now: clock.now() }
+    const [snapshot, machines] = [ledger.snapshot(), this.#machines]
+    return { snapshot, machines, self: ledger.self, network, vpn, now: clock.now() }
   }
 
   #facts(): NodeFactsView {

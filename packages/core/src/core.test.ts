@@ -36,6 +36,7 @@ test('has these public names', () => {
     'createBackoff',
     'createDeadline',
     'createFairRate',
+    'createMemo',
     'createRateLimiter',
     'createTokenBucket',
     'delay',

@@ -125,4 +125,48 @@ test('of those who wait to go on as many do in a turn as there is time for, in t
   expect(done).toEqual([1, 2, 3, 4, 5, 6, 7])
 })
 
+test('a walk of few steps ends at once, and one of many gives way to other turns', () => {
+  const { turns, turn, take, isIdle } = createTurns()
+  const taken: number[] = []
+  const outcomes: string[] = []
+  function* steps(count: number) {
+    for (let n = 1; n <= count; n++) {
+      taken.push(n)
+      take(4)
+      yield
+    }
+    return `${count} steps`
+  }
+  turns.walk(steps(2), (outcome) => outcomes.push(outcome))
+  expect(outcomes).toEqual(['2 steps'])
+  turn()
+  taken.length = 0
+  turns.walk(steps(9), (outcome) => outcomes.push(outcome))
+  // nobody knew when the first one began
+  expect(taken).toEqual([1, 2, 3, 4])
+  turn()
+  expect(taken).toEqual([1, 2, 3, 4, 5, 6, 7])
+  turn()
+  expect(outcomes).toEqual(['2 steps', '9 steps'])
+  turn()
+  expect(isIdle()).toBe(true)
+})
+
+test('a walk that was ended takes no further step', () => {
+  const { turns, turn, take } = createTurns()
+  let taken = 0
+  function* steps() {
+    for (;;) {
+      taken++
+      take(10)
+      yield
+    }
+  }
+  const end = turns.walk(steps(), () => expect.unreachable())
+  end()
+  turn()
+  turn()
+  expect(taken).toBe(2)
+})
+
 const nextTick = () => new Promise((resolve) => setImmediate(resolve))

@@ -59,6 +59,23 @@ export class LoopTurns {
     })
   }
 
+  /**
+   * Takes the steps of a work, as many in each turn as there is time for, and calls `done` with what it comes to: at once, where
+   * this turn has time for all of them. The time counts from the end of a turn's first step. The returned function ends it. Neither the steps nor `done` may throw.
+   */
+  walk<T>(steps: Iterator<unknown, T>, done: (result: T) => void): () => void {
+    let isEnded = false
+    const goOn = () => {
+      while (!isEnded) {
+        const step = steps.next()
+        if (step.done === true) return done(step.value)
+        if (!this.isTimeLeft()) return this.later(goOn)
+      }
+    }
+    goOn()
+    return () => void (isEnded = true)
+  }
+
   readonly #goOn = async (): Promise<void> => {
     while (this.#resting.length > 0 && this.isTimeLeft()) {
       this.#resting[0]?.()

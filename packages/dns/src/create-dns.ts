@@ -25,6 +25,7 @@ import { type Client, clientOf } from './server/clients.ts'
 import { createResponder, type Outcome, OUTCOMES, type Responder } from './server/responder.ts'
 import { createTcpConnections } from './server/tcp-connections.ts'
 import { openTcpServer } from './server/tcp-server.ts'
+import { zonesOf } from './zone/build-zone.ts'
 import { createResponseRates, type Listening, openUdpServer } from './server/udp-server.ts'
 
 const DEFAULT_ZONE = 'mesh.'
@@ -113,23 +114,29 @@ class DnsNode implements Dns {
       throw dnsError('dns.bad_question', `no name of DNS: ${JSON.stringify(name.slice(0, 80))}`)
     }
     for (let slice = 0; slice < MAX_EXPLAIN_SLICES; slice++) {
+      const names = this.#names.current()
       const domainOf = (each: string) => this.#forwarder?.domainOf(each)
-      const view = { names: this.#names.current(), domainOf, servers: this.#servers }
-      const explained = explainName({ name: canonical, type }, view)
+      const explained =
+        names && explainName({ name: canonical, type }, { names, domainOf, servers: this.#servers })
       if (explained !== undefined) return explained
       await delay(this.#components.clock, 0)
     }
-    throw dnsError('dns.busy', 'the patterns of the ledger take too long to try')
+    throw dnsError('dns.busy', 'the names and patterns of the ledger take too long to try')
   }
 
   status(): DnsStatus {
-    const { zone, patterns } = this.#names.current()
+    const { zone = DEFAULT_ZONE } = this.#init
+    const names = this.#names.current()
     return {
-      zone: zone.zone,
-      zones: [...zone.soas.keys()],
+      zone,
+      zones: zonesOf({ zone, ownRanges: this.#ownRanges }),
       listening: this.#bound.map(({ host, port }) => ({ host, port })),
       outcomes: { ...this.#outcomes },
-      names: { automatic: zone.names.size, patterns: patterns.used, ignoredPatterns: patterns.ignored },
+      names: {
+        automatic: names?.zone.names.size ?? 0,
+        patterns: names?.patterns.used ?? 0,
+        ignoredPatterns: names?.patterns.ignored ?? 0,
+      },
       forwarder: this.#forwarder?.status(),
     }
   }

@@ -1,13 +1,26 @@
 /**
  * The names of this network as the ledger says now: zone and patterns are built anew when a question comes after a
- * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out.
+ * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out. Large ones
+ * take more than one turn of the event loop, in which those before are answered.
  */
-import { BUCKETS, type Clock, type LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock, Heap, type LoopTurns } from '@mesh/core'
 import type { Ledger, LedgerEvent, Owners } from '@mesh/ledger'
-import { MAX_PATTERNS, MAX_REBUILD_DELAY_MS, REBUILD_DELAY_MS, REBUILD_TIME_SHARE } from './limits.ts'
+import {
+  MAX_PATTERNS,
+  MAX_REBUILD_DELAY_MS,
+  REBUILD_DELAY_MS,
+  REBUILD_TIME_SHARE,
+  STEP_ENTRIES,
+  STEP_PATTERN_CHARS,
+} from './limits.ts'
 import { createPatternMatcher, type NameMatches } from './patterns/pattern-matcher.ts'
-import { createPatternLibrary, createPatternSet, type PatternEntry } from './patterns/pattern-set.ts'
-import { buildZone, createZoneOwners, type Zone } from './zone/build-zone.ts'
+import {
+  createPatternLibrary,
+  createPatternSet,
+  type PatternEntry,
+  type PatternLibrary,
+} from './patterns/pattern-set.ts'
+import { createZoneOwners, type Zone, zoneSteps } from './zone/build-zone.ts'
 import type { NamesInput } from './zone/names-input.ts'
 import { readRecords } from './zone/read-entries.ts'
 
@@ -23,15 +36,15 @@ export interface Names {
 }
 
 export interface KnownNames {
-  /** Gives what is known now: one object until what it says may have changed. */
-  current(): Names
+  /** Gives what is known now: one object until what it says may have changed. Undefined while the first names are built. */
+  current(): Names | undefined
   stop(): void
 }
 
 export interface KnownNamesComponents {
   readonly ledger: NamesLedger
   readonly clock: Clock
-  /** The time of patterns in one turn of the event loop. */
+  /** The time of names and patterns in one turn of the event loop. */
   readonly turns: LoopTurns
 }
 
@@ -41,10 +54,15 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
   let names: Names | undefined
   let owners: Owners | undefined
   let isDirty = true
+  let isBuilding = false
+  let endBuild = () => {}
+  /** Whose heartbeats came while names were built. */
+  const beats = new Set<string>()
   let expiresAt = Number.POSITIVE_INFINITY
   /** The time in ms of the monotonic clock: a clock that is set back must not keep old names. */
   let notBefore = 0
   const unsubscribe = ledger.subscribe((event) => {
+    if (isBuilding) for (const owner of heartbeatsIn(event)) beats.add(owner)
     if (isDirty || !concernsNames(event, owners)) return
     isDirty = true
     notBefore = Math.max(notBefore, clock.monotonic() + REBUILD_DELAY_MS)
@@ -58,30 +76,67 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
       self: ledger.self,
       now,
     }
-    owners = createZoneOwners(input)
-    const zone = buildZone(input, owners)
-    const entries = readPatterns(input, owners)
-    library.keep(new Set(entries.used.map(({ source }) => source)))
-    const matcher = createPatternMatcher(createPatternSet(entries.used, library), turns)
-    expiresAt = owners.expiresAt() ?? Number.POSITIVE_INFINITY
+    const known = createZoneOwners(input)
+    isBuilding = true
     isDirty = false
-    const costMs = clock.monotonic() - begunAt
-    notBefore = begunAt + Math.min(MAX_REBUILD_DELAY_MS, costMs * REBUILD_TIME_SHARE)
-    return {
-      zone,
-      patterns: { used: entries.used.length, ignored: entries.ignored },
-      match: (name: string) => matcher.find(name),
-    }
+    beats.clear()
+    endBuild = turns.walk(namesSteps(input, known, { library, turns }), (built) => {
+      isBuilding = false
+      names = built
+      owners = known
+      isDirty ||= !beats.isDisjointFrom(known.silent)
+      expiresAt = known.expiresAt() ?? Number.POSITIVE_INFINITY
+      const endedAt = clock.monotonic()
+      const restMs = (endedAt - begunAt) * (REBUILD_TIME_SHARE - 1)
+      notBefore = Math.max(notBefore, endedAt + Math.min(MAX_REBUILD_DELAY_MS, restMs))
+    })
   }
   return {
     current() {
       const now = clock.now()
-      if (names === undefined || ((isDirty || now >= expiresAt) && clock.monotonic() >= notBefore))
-        names = build(now)
+      const isDue = names === undefined || isDirty || now >= expiresAt
+      if (isDue && !isBuilding && clock.monotonic() >= notBefore) build(now)
       return names
     },
-    stop: unsubscribe,
+    stop() {
+      unsubscribe()
+      endBuild()
+    },
   }
+}
+
+interface PatternParts {
+  readonly library: PatternLibrary
+  readonly turns: LoopTurns
+}
+
+function* namesSteps(
+  input: NamesInput,
+  owners: Owners,
+  { library, turns }: PatternParts,
+): Generator<void, Names> {
+  const zone = yield* zoneSteps(input, owners)
+  const { used, ignored } = yield* readPatterns(input, owners)
+  library.keep(new Set(used.map(({ source }) => source)))
+  let length = 0
+  for (const { source } of used) {
+    library.get(source)
+    length += source.length
+    if (length < STEP_PATTERN_CHARS) continue
+    length = 0
+    yield
+  }
+  const matcher = createPatternMatcher(createPatternSet(used, library), turns)
+  return {
+    zone,
+    patterns: { used: used.length, ignored },
+    match: (name) => matcher.find(name),
+  }
+}
+
+function heartbeatsIn(event: LedgerEvent): readonly string[] {
+  if (event.type !== 'committed') return []
+  return event.changes.flatMap(({ bucket, key }) => (bucket === BUCKETS.healthcheck ? [key] : []))
 }
 
 /** A heartbeat of somebody who is alive anyway changes nothing. */
@@ -94,16 +149,33 @@ function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean 
   })
 }
 
+interface DatedPattern {
+  readonly version: bigint
+  readonly entry: PatternEntry
+}
+
+interface Patterns {
+  readonly used: readonly PatternEntry[]
+  /** How many there are beside those. */
+  readonly ignored: number
+}
+
 /** The entries of live owners; where there are too many, the oldest of them. */
-function readPatterns({ snapshot }: NamesInput, owners: Owners) {
-  const found: { readonly version: bigint; readonly entry: PatternEntry }[] = []
+function* readPatterns({ snapshot }: NamesInput, owners: Owners): Generator<void, Patterns> {
+  /** The newest first, which make way for older ones. */
+  const found = new Heap<DatedPattern>((a, b) => a.version > b.version)
+  let [seen, ignored] = [0, 0]
   for (const { key, entry } of snapshot.entries(BUCKETS.dns)) {
+    if (++seen % STEP_ENTRIES === 0) yield
     if (entry.deleted || !owners.isLive(entry.owner)) continue
     const records = readRecords(entry)
     if (records === undefined) continue
     found.push({ version: entry.version, entry: { source: key, owner: entry.owner, records } })
+    if (found.size <= MAX_PATTERNS) continue
+    found.pop()
+    ignored++
   }
-  if (found.length > MAX_PATTERNS) found.sort((a, b) => (a.version < b.version ? -1 : 1))
-  const used = found.slice(0, MAX_PATTERNS).map(({ entry }) => entry)
-  return { used, ignored: found.length - used.length }
+  const used: PatternEntry[] = []
+  for (let next = found.pop(); next !== undefined; next = found.pop()) used.push(next.entry)
+  return { used, ignored }
 }

@@ -29,12 +29,16 @@ export const MAX_MATCHED_NAMES = 2_000
 export const MAX_TRIED_CANDIDATES = 100_000
 /** How many steps compiled patterns have together: those that were not needed for longest are compiled anew. */
 export const MAX_COMPILED_STEPS = 200_000
-/** The time, in ms, of one turn of the event loop in which patterns are compiled and matched, for all questions. */
+/** The time, in ms, of one turn of the event loop in which names are built, and patterns compiled and matched, for all questions. */
 export const PATTERNS_TURN_MS = 5
 /** The time, in ms, within which changes of the ledger make one zone. */
 export const REBUILD_DELAY_MS = 20
 /** Building zones takes at most one part in this many of the time, however fast the ledger changes. */
 export const REBUILD_TIME_SHARE = 4
+/** Entries that are looked at in one step of building: they take about a millisecond where none was read before. */
+export const STEP_ENTRIES = 64
+/** Characters of patterns that are read in one step of building: they take about half a millisecond. */
+export const STEP_PATTERN_CHARS = 4_096
 /** The time, in ms, after which a change of the ledger is answered at the latest. */
 export const MAX_REBUILD_DELAY_MS = 200
 /** How many machines and services get names. */

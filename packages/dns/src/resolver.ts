@@ -6,7 +6,7 @@
  * 4. the forwarder, by the server of the longest domain given for it, else by the servers for all else;
  * 5. nobody: refused, so that a client asks its next server.
  */
-import { canonicalName, isUnder } from './names.ts'
+import { canonicalName } from './names.ts'
 import { MAX_CNAME_CHAIN, MAX_UNREADABLE_VALUES, RECORD_TTL_S } from './limits.ts'
 import type { NameMatches } from './patterns/pattern-matcher.ts'
 import type { Candidate } from './patterns/pattern-set.ts'
@@ -152,34 +152,8 @@ function answerByPatterns({ name, type }: Question, matches: readonly Candidate[
 
 /** A name in between, such as `0.10.in-addr.arpa.` over 10.0.0.0/24's zone, has no records and does exist. */
 function emptyNode(name: string, { zone }: NamesView): Found | undefined {
-  const isBetween = soaOf(zone, name) !== undefined && hasNamesUnder(zone, name)
+  const isBetween = soaOf(zone, name) !== undefined && zone.between.has(name)
   return isBetween ? { records: [], source: { from: 'nobody' } } : undefined
-}
-
-const betweenOf = new WeakMap<Zone, ReadonlySet<string>>()
-
-function hasNamesUnder(zone: Zone, name: string): boolean {
-  let between = betweenOf.get(zone)
-  if (between === undefined) {
-    between = namesBetween(zone)
-    betweenOf.set(zone, between)
-  }
-  return between.has(name)
-}
-
-/** The zones of reverse names, whose many labels are no names of their own. */
-function namesBetween({ names, soas }: Zone): ReadonlySet<string> {
-  const between = new Set<string>()
-  for (const [name, { kind }] of names) {
-    if (kind !== 'reverse') continue
-    for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) {
-      const parent = name.slice(at)
-      if (soas.has(parent) || between.has(parent)) break
-      if (![...soas.keys()].some((apex) => isUnder(parent, apex))) break
-      between.add(parent)
-    }
-  }
-  return between
 }
 
 function targetOf(cname: DnsRecord): string | undefined {

@@ -19,6 +19,7 @@ test('has these public names', () => {
     'genesisHead',
     'hashByDigest',
     'hashByPrint',
+    'heartbeatTime',
     'isVersionAhead',
     'leaderOf',
     'ownedByKey',

@@ -38,6 +38,7 @@ export type {
 } from './ledger.ts'
 export type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 export { defaultLedgerLimits, type LedgerLimits } from './limits.ts'
+export { heartbeatTime } from './rules/liveness.ts'
 export { createOwners, type Owners, type OwnersInit } from './rules/owners.ts'
 export {
   type BucketPolicy,

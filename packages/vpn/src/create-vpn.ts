@@ -3,7 +3,7 @@
  * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
  * be leased; 7 the networks behind it. Down: the reverse.
  */
-import type { AddressInRange, Cidr, PeerId } from '@mesh/core'
+import { type AddressInRange, type Cidr, type PeerId, untilAborted } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
 import { NO_STORE } from './addresses/lease-store.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
@@ -268,6 +268,7 @@ class MeshVpn implements Vpn {
     )
     this.#watch = watch
     this.#ends.push(() => watch.stop())
+    await untilAborted(watch.ready, signal)
     if (this.#own.leasing) this.#enter('leasing')
     this.#ends.push(() => this.#own.stop())
     await this.#own.start(signal)

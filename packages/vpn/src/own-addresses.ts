@@ -173,6 +173,7 @@ class Addresses implements OwnAddresses {
       range,
       store: this.#components.pastStore,
     }))
+    await untilAborted(pastAddresses.ready, signal)
     const components = { ...this.#components, pastAddresses, age: this.#age }
     const lease = await leaseAddress(
       {

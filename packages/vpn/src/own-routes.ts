@@ -1,5 +1,6 @@
 /** The networks that this node routes for others: they are announced in `routes`, and ended there at the end. */
 import { type Cidr, delay } from '@mesh/core'
+import type { Entry } from '@mesh/ledger'
 import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
@@ -53,12 +54,17 @@ export function announceRoutes(
 
 /** This node's entries, also those of an earlier run, which its own heartbeat would keep for ever. */
 function ownRoutes(ledger: VpnLedger): readonly string[] {
-  return [...ledger.snapshot().entries('routes')].flatMap(({ key, entry }) => {
-    if (entry.deleted) return []
-    const route = readRoute(key, entry)
-    const isOwn =
-      entry.owner === ledger.self ||
-      (entry.owner === '' && typeof route === 'object' && route.peer === ledger.self)
-    return isOwn ? [key] : []
-  })
+  const keys: string[] = []
+  for (const { key, entry } of ledger.snapshot().entries('routes')) {
+    if (entry.deleted) continue
+    // those of others need not be read, of which there may be a hundred thousand
+    if (entry.owner === ledger.self || (entry.owner === '' && peerOf(key, entry) === ledger.self))
+      keys.push(key)
+  }
+  return keys
+}
+
+function peerOf(key: string, entry: Entry): string | undefined {
+  const route = readRoute(key, entry)
+  return typeof route === 'object' ? route.peer : undefined
 }

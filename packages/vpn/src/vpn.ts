@@ -159,10 +159,10 @@ export interface VpnHost {
   /** The addresses of the host's interfaces with their networks; the VPN's own interface may be among them. */
   networks(): readonly HostNetwork[]
   /**
-   * The routes of the host without default routes, as far as the system tells; those of its networks and of the VPN's own
-   * interface may be among them.
+   * The routes of the host without default routes, as far as the system tells; those of its networks may be among them, and
+   * those into one interface are left out.
    */
-  routes(): readonly HostRoute[]
+  routes(except: string): readonly HostRoute[]
   /**
    * The far ends of the connections that this node has now, whoever is there. They are those of its sockets, and not
    * all that peers say of themselves: a peer with a network behind it says that it has an address there.

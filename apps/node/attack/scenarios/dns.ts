@@ -30,7 +30,7 @@ const IN_FLIGHT = 64
 const NOTHING_CAME_MS = 500
 
 /** A question for the addresses or texts of a name. */
-function question(name: string, type: number): Buffer {
+export function question(name: string, type: number): Buffer {
   const labels = name.split('.').map((label) => Buffer.concat([Buffer.of(label.length), Buffer.from(label)]))
   const [id, tail] = [randomBytes(2), Buffer.of(0, 0, type, 0, 1)]
   return Buffer.concat([id, Buffer.of(1, 0, 0, 1, 0, 0, 0, 0, 0, 0), ...labels, tail])

@@ -25,6 +25,7 @@ test.skipIf(endianness() !== 'LE')('reads what the kernel lists of IPv4, and no 
     { interface: 'eth0', range: '10.9.0.0/16' },
     { interface: '*', range: '10.16.0.0/12' },
   ])
+  expect(parseIpv4Routes(text, 'eth0')).toEqual([{ interface: '*', range: '10.16.0.0/12' }])
 })
 
 test('reads what the kernel lists of IPv6, without default routes and addresses of the machine', () => {
@@ -39,13 +40,14 @@ test('reads what the kernel lists of IPv6, without default routes and addresses 
     { interface: 'eth0', range: 'fd99::/32' },
     { interface: 'lo', range: 'fd98::/48' },
   ])
+  expect(parseIpv6Routes(text, 'eth0')).toEqual([{ interface: 'lo', range: 'fd98::/48' }])
 })
 
 test('reads lists without end as far as the bound, whole lines of them, and none where there are none', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-routes-'))
   const line = ipv6('fd99', '20', '00000003', 'eth0')
   writeFileSync(join(folder, 'ipv6_route'), line.repeat(10_000))
-  expect(hostRoutes(folder)).toHaveLength(Math.floor((1024 * 1024) / line.length))
+  expect(hostRoutes('mesh0', folder)).toHaveLength(Math.floor((1024 * 1024) / line.length))
   rmSync(folder, { recursive: true })
-  expect(hostRoutes(folder)).toEqual([])
+  expect(hostRoutes('mesh0', folder)).toEqual([])
 })

@@ -47,7 +47,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   api.attach(p2p)
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
-  ends.add(logMembers({ p2p, names: () => memberNames(ledger), clock, log: log.child('p2p') }))
+  ends.add(logMembers({ p2p, names: (peers) => memberNames(ledger, peers), clock, log: log.child('p2p') }))
   ends.add(trimAfterPeers(p2p, clock))
   ends.add(startMemoryTrim({ ...ownMemory, clock }))
   void mapLargeBuffers()

@@ -14,8 +14,8 @@ const MAX_WAITING = 1_000
 
 export interface MemberLogComponents {
   readonly p2p: Pick<P2pNode, 'subscribe' | 'peer'>
-  /** Names by peer id. */
-  readonly names: () => ReadonlyMap<string, string>
+  /** Names of these peers, by peer id. */
+  readonly names: (peers: ReadonlySet<string>) => ReadonlyMap<string, string>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -30,7 +30,7 @@ export function logMembers({ p2p, names, clock, log }: MemberLogComponents): () 
 
   const tell = (message: string, peers: readonly string[]) => {
     if (peers.length === 0) return
-    const known = names()
+    const known = names(new Set(peers))
     log.info(message, { peers, names: peers.map((peer) => known.get(peer) ?? peer) })
   }
   const look = () => {

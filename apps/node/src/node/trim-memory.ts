@@ -50,7 +50,7 @@ export async function mapLargeBuffers(): Promise<void> {
 /** This process: its figures, its collector, and the engine's addon. */
 export const ownMemory = {
   read: () => process.memoryUsage(),
-  collect: collectSmallHeap,
+  collect: () => collectSmallHeap(),
   async loadTrim() {
     try {
       const { trimMemory } = await import('@mesh/engine')

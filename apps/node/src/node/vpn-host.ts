@@ -15,7 +15,7 @@ export function createVpnHost(
 ): VpnHost {
   return {
     networks: () => hostNetworks(networkInterfaces()),
-    routes: () => hostRoutes(),
+    routes: (except) => hostRoutes(except),
     remoteAddresses: () => p2p.remoteAddresses(),
     forwards,
     problems: () => told.problems(),

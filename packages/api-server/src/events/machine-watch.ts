@@ -1,8 +1,8 @@
 /** Tells when machines come and go: their heartbeats get fresh, or grow older than 10 minutes. */
-import { BUCKETS, type Clock } from '@mesh/core'
+import { BUCKETS, type Clock, type LoopTurns } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import { MACHINE_CHECK_INTERVAL_MS, MACHINE_CHECK_SOON_MS } from '../limits.ts'
-import { isOnline, machinesOf, type Scene } from '../views/members.ts'
+import { MACHINE_CHECK_INTERVAL_MS, MACHINE_CHECK_SOON_MS, STEP_MACHINES } from '../limits.ts'
+import { isOnline, type Scene } from '../views/members.ts'
 import type { EventHub } from './event-hub.ts'
 
 interface MachineState {
@@ -12,21 +12,43 @@ interface MachineState {
   readonly online: boolean
 }
 
+type MachineStates = ReadonlyMap<string, MachineState>
+
+export interface MachineWatchComponents {
+  readonly hub: EventHub
+  readonly clock: Clock
+  /** The time in which machines are looked at. */
+  readonly turns: LoopTurns
+}
+
 /** Begins from what is known now, in silence. The returned function ends it. */
-export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub, clock: Clock): () => void {
-  let known = machineStates(scene())
-  let cancel = clock.after(MACHINE_CHECK_INTERVAL_MS, check)
+export function watchMachines(
+  ledger: Ledger,
+  scene: () => Scene,
+  { hub, clock, turns }: MachineWatchComponents,
+): () => void {
+  /** Undefined before all were looked at once. */
+  let known: MachineStates | undefined
+  let cancel = () => {}
+  let endWalk = () => {}
   let isSoon = false
+  let isWalking = false
 
   function check(): void {
-    const current = machineStates(scene())
-    for (const [id, machine] of current) {
-      if (machine.online !== (known.get(id)?.online ?? false)) publish(machine, machine.online)
-    }
-    for (const [id, machine] of known) if (machine.online && !current.has(id)) publish(machine, false)
-    known = current
     isSoon = false
-    cancel = clock.after(MACHINE_CHECK_INTERVAL_MS, check)
+    isWalking = true
+    endWalk = turns.walk(machineStates(scene()), (current) => {
+      if (known !== undefined) compare(known, current)
+      known = current
+      isWalking = false
+      cancel = clock.after(isSoon ? MACHINE_CHECK_SOON_MS : MACHINE_CHECK_INTERVAL_MS, check)
+    })
+  }
+  function compare(before: MachineStates, current: MachineStates): void {
+    for (const [id, machine] of current) {
+      if (machine.online !== (before.get(id)?.online ?? false)) publish(machine, machine.online)
+    }
+    for (const [id, machine] of before) if (machine.online && !current.has(id)) publish(machine, false)
   }
   function publish({ PeerID, Hostname, Address }: MachineState, online: boolean): void {
     hub.publish(online ? 'machine.online' : 'machine.offline', { PeerID, Hostname, Address })
@@ -36,21 +58,26 @@ export function watchMachines(ledger: Ledger, scene: () => Scene, hub: EventHub,
     if (!event.changes.some(({ bucket }) => bucket === BUCKETS.machines || bucket === BUCKETS.healthcheck))
       return
     isSoon = true
+    if (isWalking) return
     cancel()
     cancel = clock.after(MACHINE_CHECK_SOON_MS, check)
   })
+  check()
   return () => {
     unsubscribe()
+    endWalk()
     cancel()
   }
 }
 
-/** Gives the machines by peer id: a machine comes and goes once, however many addresses it has. */
-function machineStates(scene: Scene): ReadonlyMap<string, MachineState> {
-  return new Map(
-    machinesOf(scene.snapshot).map(({ record: { PeerID, Hostname, Address } }) => [
-      PeerID,
-      { PeerID, Hostname, Address, online: isOnline(scene, PeerID) },
-    ]),
-  )
+/** Reads and looks at the machines by peer id, in steps of a moment: a machine comes and goes once, however many addresses it has. */
+function* machineStates(scene: Scene): Generator<void, MachineStates> {
+  yield* scene.machines.steps()
+  const states = new Map<string, MachineState>()
+  for (const { record } of scene.machines.all()) {
+    const { PeerID, Hostname, Address } = record
+    states.set(PeerID, { PeerID, Hostname, Address, online: isOnline(scene, PeerID) })
+    if (states.size % STEP_MACHINES === 0) yield
+  }
+  return states
 }

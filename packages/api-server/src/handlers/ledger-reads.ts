@@ -4,7 +4,7 @@ import { Problem } from '../http/problem.ts'
 import type { AnswerBody } from '../views/answer-parts.ts'
 import { blockPage, bucketPage, type LedgerPage, ledgerPage } from '../views/ledger-pages.ts'
 import { type LedgerText, signedEntryText, type ValueForm } from '../views/ledger-text.ts'
-import { machinesOf, type Scene } from '../views/members.ts'
+import type { Scene } from '../views/members.ts'
 import { isPaged } from '../views/page.ts'
 import { type HandlersOf, prepared } from './handler.ts'
 import { createLists, type ListIds } from './lists.ts'
@@ -31,7 +31,10 @@ export function createLedgerReads(
 ): HandlersOf<ReadIds> {
   return {
     ...createLists(scene),
-    getSummary: () => summaryView(scene()),
+    getSummary: async () => {
+      await scene().machines.caughtUp()
+      return summaryView(scene())
+    },
     getBlock: (page) =>
       isPaged(page)
         ? pageAnswer(text(), blockPage(scene().snapshot, page))
@@ -73,10 +76,10 @@ function pageAnswer(text: LedgerText, { body, next }: LedgerPage, values: ValueF
   return prepared({ body, next, etag: text.etag(values) })
 }
 
-function summaryView({ snapshot, self, network }: Scene): SummaryView {
+function summaryView({ snapshot, machines, self, network }: Scene): SummaryView {
   return {
     Files: snapshot.count(BUCKETS.files),
-    Machines: machinesOf(snapshot).length,
+    Machines: machines.size,
     Users: snapshot.count(BUCKETS.users),
     Services: snapshot.count(BUCKETS.services),
     BlockChain: snapshot.head.index,

@@ -6,8 +6,9 @@ import { bodyOf, listParts } from '../views/answer-parts.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { entriesAfter } from '../views/ledger-pages.ts'
 import { isTextRecord } from '../views/ledger-text.ts'
-import { machineViews, nodeViews, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
-import { isPaged, type PageQuery, takePage } from '../views/page.ts'
+import type { Machine } from '../views/machine-list.ts'
+import { machineViewer, onlineNodes, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
+import { inOrder, isPaged, type PageQuery, takePage } from '../views/page.ts'
 import { type HandlersOf, type PreparedAnswer, prepared } from './handler.ts'
 
 /** The routes that answer with a list. */
@@ -31,12 +32,33 @@ export function createLists(scene: () => Scene): HandlersOf<ListIds> {
     listServices: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.services, view: named }),
     listFiles: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.files, view: named }),
     listDns: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.dns, view: dnsView }),
-    listMachines: (page) => peerList(machineViews(scene()), page, ({ PeerID }) => PeerID),
-    listNodes: (page) => peerList(nodeViews(scene()), page, ({ ID }) => ID),
-    listPeerstore: (page) => peerList(peerstoreViews(scene()), page, ({ ID }) => ID),
-    listPeers: (page) => peerList(peerViews(scene()), page, ({ ID }) => ID),
+    listMachines: async (page) => {
+      await scene().machines.caughtUp()
+      const now = scene()
+      const idOf = ({ record }: Machine) => record.PeerID
+      const rows = isPaged(page) ? now.machines.all() : now.machines.inOrder()
+      return peerList(rows, page, { idOf, viewOf: machineViewer(now) })
+    },
+    listNodes: (page) => {
+      const ids = onlineNodes(scene())
+      const rows = isPaged(page) ? ids : inOrder(ids, (a, b) => a < b)
+      return peerList(rows, page, { idOf: (id) => id, viewOf: (ID) => ({ ID, Online: true }) })
+    },
+    listPeerstore: (page) => peerList(peerstoreViews(scene()), page, AS_THEY_ARE),
+    listPeers: async (page) => {
+      await scene().machines.caughtUp()
+      return peerList(peerViews(scene()), page, AS_THEY_ARE)
+    },
   }
 }
+
+interface PeerRows<Row> {
+  readonly idOf: (row: Row) => string
+  /** Called for the rows that are shown, as they are shown. */
+  readonly viewOf: (row: Row) => unknown
+}
+
+const AS_THEY_ARE: PeerRows<{ readonly ID: string }> = { idOf: ({ ID }) => ID, viewOf: (view) => view }
 
 interface BucketList extends PageQuery<string> {
   readonly bucket: string
@@ -58,15 +80,16 @@ function bucketList({ snapshot }: Scene, { bucket, view, ...page }: BucketList):
 }
 
 /** Whole lists keep their order; pages are in the order of peer ids, after which one can go on. */
-function peerList<View>(
-  views: readonly View[],
+function peerList<Row>(
+  all: Iterable<Row>,
   page: PageQuery<string>,
-  idOf: (view: View) => string,
+  { idOf, viewOf }: PeerRows<Row>,
 ): PreparedAnswer {
-  if (!isPaged(page)) return prepared({ body: bodyOf(() => listParts(views, (view) => view)) })
+  if (!isPaged(page)) return prepared({ body: bodyOf(() => listParts(all, viewOf)) })
   const { after = '' } = page
-  const sorted = views.filter((view) => idOf(view) > after).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
-  const { rows, last } = takePage(sorted, page.limit, (view) => ({ text: JSON.stringify(view) }))
+  const following = [...all].filter((row) => idOf(row) > after)
+  const sorted = inOrder(following, (a, b) => idOf(a) < idOf(b))
+  const { rows, last } = takePage(sorted, page.limit, (row) => ({ text: JSON.stringify(viewOf(row)) }))
   return listAnswer(rows, last && idOf(last))
 }
 

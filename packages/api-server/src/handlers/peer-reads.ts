@@ -4,7 +4,7 @@ import { type Clock, MeshError, parsePeerId, tryParseIp, tryParsePeerId } from '
 import { Problem } from '../http/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { NetworkPort, PeerProbe } from '../ports.ts'
-import { isSameName, machinesOf, type Scene } from '../views/members.ts'
+import { isSameName, type Scene } from '../views/members.ts'
 import type { HandlersOf } from './handler.ts'
 
 export interface PeerReadsComponents {
@@ -18,12 +18,13 @@ const MAX_NAMED = 5
 export function createPeerReads({ scene, clock }: PeerReadsComponents): HandlersOf<'pingPeer'> {
   return {
     async pingPeer({ peer: asked }): Promise<PeerPingView> {
+      await scene().machines.caughtUp()
       const { network, ...rest } = scene()
       if (network === undefined) throw new Problem('node.not_ready')
       const id = findPeer(asked, { ...rest, network })
       const probe = await measure(network, id, clock)
       const known = network.peers().find((peer) => peer.id === id)
-      const record = machinesOf(rest.snapshot).find((machine) => machine.record.PeerID === id)?.record
+      const record = rest.machines.of(id)?.record
       return {
         PeerID: id,
         Name: record?.Hostname || known?.name || '',
@@ -37,10 +38,10 @@ export function createPeerReads({ scene, clock }: PeerReadsComponents): Handlers
 }
 
 /** @throws Problem `peer.unknown`, `peer.ambiguous` */
-function findPeer(asked: string, { snapshot, self, network }: Scene): string {
+function findPeer(asked: string, { machines: known, self, network }: Scene): string {
   const isKnown = network?.peers().some(({ id }) => id === asked) === true
   const ip = tryParseIp(asked)
-  const machines = machinesOf(snapshot)
+  const machines = [...known.all()]
     .filter(({ record, addresses }) =>
       ip === undefined
         ? isSameName(record.Hostname, asked)

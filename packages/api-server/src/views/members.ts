@@ -1,16 +1,18 @@
 /** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
 import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
-import { BUCKETS, type MachineRecord, machineRecord, parseHeartbeat } from '@mesh/core'
-import type { Entry, Snapshot } from '@mesh/ledger'
+import { BUCKETS } from '@mesh/core'
+import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
-import { tryParseJson } from './json-text.ts'
+import type { Machine, MachineList } from './machine-list.ts'
 import type { VpnPort, VpnUdp } from '../vpn-port.ts'
 import { udpView } from './vpn.ts'
 
 /** The parts that the views look at, at one moment. */
 export interface Scene {
   readonly snapshot: Snapshot
+  /** Has what the snapshot has once it has caught up. */
+  readonly machines: MachineList
   readonly self: string
   /** Undefined before the network is attached. */
   readonly network: NetworkPort | undefined
@@ -20,10 +22,11 @@ export interface Scene {
   readonly now: number
 }
 
-export function machineViews(scene: Scene): readonly MachineView[] {
+/** Gives what shows one machine after the other: there may be tens of thousands, of which a page has few. */
+export function machineViewer(scene: Scene): (machine: Machine) => MachineView {
   const onTopic = new Set(scene.network?.members())
   const connected = connectedPeers(scene)
-  return machinesOf(scene.snapshot).map(({ record, addresses }) => {
+  return ({ record, addresses }) => {
     const { PeerID, Hostname, OS, Arch, Address, Version } = record
     const isSelf = PeerID === scene.self
     return {
@@ -38,7 +41,7 @@ export function machineViews(scene: Scene): readonly MachineView[] {
       OnChain: isSelf || onTopic.has(PeerID),
       Online: isOnline(scene, PeerID),
     }
-  })
+  }
 }
 
 /** Has it a heartbeat within 10 minutes? This node itself always is online. */
@@ -46,11 +49,11 @@ export function isOnline({ snapshot, self, now }: Scene, peer: string): boolean 
   return peer === self || isFresh(snapshot.getLive(BUCKETS.healthcheck, peer), now)
 }
 
-/** Lists the peers that are on the topic, or had a heartbeat within 10 minutes; this node is included. */
-export function nodeViews({ snapshot, self, network, now }: Scene): readonly NodeView[] {
+/** Lists the peers that are on the topic, or had a heartbeat within 10 minutes, by peer id; this node is included. */
+export function onlineNodes({ snapshot, self, network, now }: Scene): readonly string[] {
   const ids = new Set([self, ...(network?.members() ?? [])])
   for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) if (isFresh(entry, now)) ids.add(key)
-  return [...ids].sort(byText).map((ID) => ({ ID, Online: true }))
+  return [...ids]
 }
 
 export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
@@ -58,16 +61,15 @@ export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
   return [{ ID: self, Online: true }, ...others].sort((a, b) => byText(a.ID, b.ID))
 }
 
-export function peerViews({ snapshot, network, vpn }: Scene): readonly PeerView[] {
+export function peerViews({ machines, network, vpn }: Scene): readonly PeerView[] {
   if (network === undefined) return []
-  const names = new Map(machinesOf(snapshot).map(({ record }) => [record.PeerID, record.Hostname]))
   const traffic = network.traffic?.byPeer()
   const udp = new Map(vpn?.status().peers.map((peer) => [peer.peer, peer.udp]))
   return [...network.peers()]
     .sort((a, b) => byText(a.id, b.id))
     .map((peer) =>
       peerView(peer, {
-        name: peer.name ?? names.get(peer.id) ?? '',
+        name: peer.name ?? machines.of(peer.id)?.record.Hostname ?? '',
         udp: udp.get(peer.id),
         stats: statsView(traffic?.get(peer.id)),
       }),
@@ -109,66 +111,14 @@ export function statsView(stats: TrafficStats | undefined): StatsView {
   }
 }
 
-/** A machine with all that it has in the bucket `machines`. */
-export interface Machine {
-  /** The record of its first address, with that as `Address`. */
-  readonly record: MachineRecord
-  /** The machine's addresses, at least one: IPv4 first, each kind in the order of its text. */
-  readonly addresses: readonly string[]
-}
-
-/** Snapshots never change, so each is looked through once. */
-const machines = new WeakMap<Snapshot, readonly Machine[]>()
-
-/** The machines of which a record can be read, each once, in the order of their first addresses' text. */
-export function machinesOf(snapshot: Snapshot): readonly Machine[] {
-  const known = machines.get(snapshot)
-  if (known !== undefined) return known
-  const found = [...Map.groupBy(recordsOf(snapshot), ({ PeerID }) => PeerID).values()].flatMap((records) => {
-    const sorted = records.toSorted((a, b) => rankOf(a) - rankOf(b))
-    const [record] = sorted
-    return record === undefined ? [] : [{ record, addresses: sorted.map(({ Address }) => Address) }]
-  })
-  machines.set(snapshot, found)
-  return found
-}
-
-/**
- * Lists machines by entry. `Address` is the key, by which packets are routed: in the entry of an IPv6 address
- * the record names the machine's IPv4 address, for the sake of legacy members.
- */
-function* recordsOf(snapshot: Snapshot): Iterable<MachineRecord> {
-  for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
-    const record = recordOf(entry)
-    if (record !== undefined) yield record.Address === key ? record : { ...record, Address: key }
-  }
-}
-
-/** IPv4 first; the addresses of guests, which have names of their own, last. */
-function rankOf({ Address, ['Guest']: guest }: MachineRecord): number {
-  return (guest === true ? 2 : 0) + (Address.includes(':') ? 1 : 0)
-}
-
 /** Host names are alike in any case; what has none has none in common with others. */
 export function isSameName(hostname: string, name: string): boolean {
   return hostname !== '' && hostname.toLowerCase() === name.toLowerCase()
 }
 
-/** Entries never change, so each is parsed once. */
-const parsed = new WeakMap<Entry, MachineRecord | null>()
-
-function recordOf(entry: Entry): MachineRecord | undefined {
-  if (entry.deleted) return undefined
-  const known = parsed.get(entry)
-  if (known !== undefined) return known ?? undefined
-  const record = machineRecord.safeParse(tryParseJson(entry.value)).data
-  parsed.set(entry, record ?? null)
-  return record
-}
-
 function isFresh(heartbeat: Entry | undefined, now: number): boolean {
   if (heartbeat === undefined || heartbeat.deleted) return false
-  const at = parseHeartbeat(heartbeat.value)
+  const at = heartbeatTime(heartbeat)
   return at !== undefined && now - at < ONLINE_WINDOW_MS
 }
 

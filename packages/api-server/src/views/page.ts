@@ -1,5 +1,6 @@
 /** A page of a read: so many rows after one, within bounds of what is looked at and of what is answered. */
 import { MAX_PAGE_ENTRIES } from '@mesh/api-contract'
+import { Heap } from '@mesh/core'
 import { MAX_WHOLE_ANSWER_BYTES } from '../limits.ts'
 import { type AnswerPart, costOf } from './answer-parts.ts'
 
@@ -46,4 +47,14 @@ export function takePage<Row>(
     if (made.text !== '') taken.push({ row, text: made.text })
   }
   return { rows: taken, last: undefined }
+}
+
+/** Gives rows in an order, of which only those that are taken are sorted: a page takes few of tens of thousands. */
+export function inOrder<Row>(rows: readonly Row[], isBefore: (a: Row, b: Row) => boolean): Iterable<Row> {
+  return {
+    *[Symbol.iterator]() {
+      const waiting = new Heap(isBefore, [...rows])
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) yield next
+    },
+  }
 }

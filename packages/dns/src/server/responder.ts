@@ -103,9 +103,10 @@ class CachingResponder implements Responder {
     this.#waiting.add(request.client.rated ?? '', () => this.#answer(request, query))
   }
 
-  /** False: the patterns are not all tried yet. */
+  /** False: the names are not built yet, or the patterns not all tried. */
   #answer(request: Request, query: Query): boolean {
     const names = this.#components.names.current()
+    if (names === undefined) return false
     if (names !== this.#names) {
       this.#names = names
       this.#prepared.clear()

@@ -1,11 +1,11 @@
 /**
  * The names that nobody has to register, from the ledger as it is at `now`: 1 the machines by peer, and guests; 2 the name of
  * each, `HOST-SHORTID`, and the plain `HOST` of whoever claimed it first; 3 services; 4 reverse names; 5 the zone's
- * own. All nodes come to the same names.
+ * own. All nodes come to the same names. It is done in steps of a moment, as a ledger may hold tens of thousands of machines.
  */
-import { BUCKETS, cidrContains, type IpAddress, shortPeerId } from '@mesh/core'
+import { BUCKETS, cidrContains, Heap, type IpAddress, shortPeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners } from '@mesh/ledger'
-import { MAX_NAMED_ENTRIES, NEGATIVE_TTL_S, RECORD_TTL_S } from '../limits.ts'
+import { MAX_NAMED_ENTRIES, NEGATIVE_TTL_S, RECORD_TTL_S, STEP_ENTRIES } from '../limits.ts'
 import { isUnder, labelOf } from '../names.ts'
 import { reverseName, reverseZones } from '../reverse-names.ts'
 import { TYPE } from '../record-types.ts'
@@ -18,6 +18,7 @@ const RESERVED_LABELS = new Set(['svc', 'ns'])
 
 export interface ZoneName {
   readonly kind: 'machine' | 'service' | 'reverse' | 'zone'
+  /** Made when somebody asks for them first: of most names nobody ever does. */
   readonly records: readonly DnsRecord[]
   /** Whose name it is; '' for the zone's own. */
   readonly peer: string
@@ -35,13 +36,40 @@ export interface Zone {
   readonly names: ReadonlyMap<string, ZoneName>
   /** The zone of automatic names, with its SOA in `soas`. */
   readonly zone: string
+  /** Names between the zones of reverse names and the names there, such as `0.10.in-addr.arpa.`, which have no records. */
+  readonly between: ReadonlySet<string>
   /** SOA by zone: what lies under one of these is answered here or nowhere. */
   readonly soas: ReadonlyMap<string, DnsRecord>
 }
 
+/** The names while they are made. */
+type Names = Map<string, LazyName>
+
+class LazyName implements ZoneName {
+  readonly kind: ZoneName['kind']
+  readonly peer: string
+  readonly losers: ZoneLoser[] = []
+  /** The machine of whose addresses the records are; undefined for names of other kinds. */
+  readonly machine: Machine | undefined
+  readonly #make: () => readonly DnsRecord[]
+  #records: readonly DnsRecord[] | undefined
+
+  constructor(kind: ZoneName['kind'], peer: string, make: () => readonly DnsRecord[], machine?: Machine) {
+    this.kind = kind
+    this.peer = peer
+    this.machine = machine
+    this.#make = make
+  }
+
+  get records(): readonly DnsRecord[] {
+    return (this.#records ??= this.#make())
+  }
+}
+
 interface Machine {
   readonly peer: string
-  readonly hostname: string
+  /** The first label of what it calls itself; '' when nothing of that can be a name. */
+  readonly host: string
   readonly addresses: IpAddress[]
   /** True for a guest: a machine of its own, for which the peer carries. */
   readonly guest: boolean
@@ -52,19 +80,25 @@ interface Machine {
 }
 
 /** @param owners asked for whoever is named, so that it can tell until when the zone holds */
-export function buildZone(input: NamesInput, owners: Owners): Zone {
-  const machines = readMachines(input, owners)
-  const names = new Map<string, ZoneName>()
+export function* zoneSteps(input: NamesInput, owners: Owners): Generator<void, Zone> {
+  const machines = yield* readMachines(input, owners)
+  const names: Names = new Map()
   const serial = input.snapshot.head.index
   const soas = new Map<string, DnsRecord>()
-  for (const zone of [input.zone, ...input.ownRanges.flatMap(reverseZones)]) {
+  for (const zone of zonesOf(input)) {
     const data = encodeSoa(zone, serial, NEGATIVE_TTL_S)
     soas.set(zone, { name: zone, type: TYPE.SOA, ttl: NEGATIVE_TTL_S, data, text: soaText(zone, serial) })
   }
   nameZones(names, soas, input, machines)
-  nameMachines(names, input, machines)
-  nameServices(names, input, owners, machines)
-  return { names, zone: input.zone, soas }
+  yield* nameMachines(names, input, machines)
+  const between = yield* nameAddresses(names, { zone: input.zone, soas }, machines)
+  yield* nameServices(names, input, owners, machines)
+  return { names, between, zone: input.zone, soas }
+}
+
+/** Lists the zones that are answered here or nowhere: that of automatic names, and those of reverse names. */
+export function zonesOf({ zone, ownRanges }: Pick<NamesInput, 'zone' | 'ownRanges'>): readonly string[] {
+  return [...new Set([zone, ...ownRanges.flatMap(reverseZones)])]
 }
 
 /** The SOA of the smallest zone of ours that holds the name; undefined when it is not ours. */
@@ -76,25 +110,33 @@ export function soaOf(zone: Zone, name: string): DnsRecord | undefined {
   return found
 }
 
-function readMachines(input: NamesInput, owners: Owners): readonly Machine[] {
+function* readMachines(input: NamesInput, owners: Owners): Generator<void, readonly Machine[]> {
   const byPeer = new Map<string, Machine>()
-  let count = 0
+  let [count, seen] = [0, 0]
   for (const { key, entry } of input.snapshot.entries(BUCKETS.machines)) {
+    if (++seen % STEP_ENTRIES === 0) yield
     if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
     const read = readMachine(key, entry, input.mode)
     if (read === undefined || !owners.isLive(ownerOf(entry, read.peer))) continue
     if (!input.hostRanges.some((range) => cidrContains(range, read.address))) continue
-    const id = read.guest ? `${read.peer}/${hostLabel(read.hostname)}` : read.peer
+    const host = hostLabel(read.hostname)
+    const id = read.guest ? `${read.peer}/${host}` : read.peer
     const known = byPeer.get(id)
     if (known === undefined) {
-      const label = idLabel(read.hostname, read.peer)
-      byPeer.set(id, { ...read, addresses: [read.address], version: entry.version, label })
+      const { peer, guest, address } = read
+      const label = idLabel(host, peer)
+      byPeer.set(id, { peer, guest, host, addresses: [address], version: entry.version, label })
     } else {
       known.addresses.push(read.address)
       if (entry.version < known.version) known.version = entry.version
     }
   }
-  return [...byPeer.values()].sort(byClaim)
+  const waiting = new Heap((a, b) => byClaim(a, b) < 0, [...byPeer.values()])
+  const sorted: Machine[] = []
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (sorted.push(next) % STEP_ENTRIES === 0) yield
+  }
+  return sorted
 }
 
 /** The owner of an entry; with ownership `off` entries have none, and the peer of the record counts. */
@@ -110,10 +152,10 @@ function byClaim(a: Machine, b: Machine): number {
 }
 
 /** `laptop-1a2b3c4d`: the end of the peer id, which no two machines share by chance. */
-function idLabel(hostname: string, peer: string): string {
+function idLabel(host: string, peer: string): string {
   const id = labelOf(shortPeerId(peer))
-  const host = hostLabel(hostname).slice(0, 63 - id.length - 1)
-  return host === '' ? id : `${host}-${id}`
+  const first = host.slice(0, 63 - id.length - 1)
+  return first === '' ? id : `${first}-${id}`
 }
 
 /** A machine that calls itself `laptop.example.com` is `laptop` here. */
@@ -121,53 +163,68 @@ function hostLabel(hostname: string): string {
   return labelOf(hostname.split('.')[0] ?? '')
 }
 
-function nameMachines(names: Map<string, ZoneName>, input: NamesInput, machines: readonly Machine[]): void {
-  const named = (machine: Machine, label: string, losers: readonly ZoneLoser[]) => {
-    const name = `${label}.${input.zone}`
-    names.set(name, { kind: 'machine', peer: machine.peer, records: addressRecords(name, machine), losers })
-    return name
-  }
+function* nameMachines(names: Names, { zone }: NamesInput, machines: readonly Machine[]): Generator<void> {
   // these first, so that nobody takes them by calling itself so
+  let seen = 0
   for (const machine of machines) {
-    const name = `${machine.label}.${input.zone}`
-    if (!names.has(name)) named(machine, machine.label, [])
+    if (++seen % STEP_ENTRIES === 0) yield
+    const name = `${machine.label}.${zone}`
+    if (!names.has(name)) names.set(name, nameOfMachine(name, machine))
   }
-  const byHost = Map.groupBy(machines, ({ hostname }) => hostLabel(hostname))
-  for (const [host, [first, ...others]] of byHost) {
-    const isFree = host !== '' && !RESERVED_LABELS.has(host) && !names.has(`${host}.${input.zone}`)
-    if (first === undefined || !isFree) continue
-    const losers = others.map(({ peer, label }) => ({ peer, name: `${label}.${input.zone}` }))
-    named(first, host, losers)
+  for (const machine of machines) {
+    if (++seen % STEP_ENTRIES === 0) yield
+    const { host, peer, label } = machine
+    if (host === '' || RESERVED_LABELS.has(host)) continue
+    const name = `${host}.${zone}`
+    const holder = names.get(name)
+    if (holder === undefined) names.set(name, nameOfMachine(name, machine))
+    else if (holder.machine?.host === host) holder.losers.push({ peer, name: `${label}.${zone}` })
   }
-  nameAddresses(names, input, machines)
 }
 
-function nameAddresses(
-  names: Map<string, ZoneName>,
-  { zone }: NamesInput,
+/** Gives the names between the zones of reverse names and the names there. */
+function* nameAddresses(
+  names: Names,
+  { zone, soas }: Pick<Zone, 'zone' | 'soas'>,
   machines: readonly Machine[],
-): void {
-  for (const { peer, hostname, label, addresses } of machines) {
-    const plain = `${hostLabel(hostname)}.${zone}`
-    const isHolder = names.get(plain)?.records.some(({ text }) => addresses.some((own) => own === text))
-    const target = isHolder === true ? plain : `${label}.${zone}`
+): Generator<void, ReadonlySet<string>> {
+  const between = new Set<string>()
+  let seen = 0
+  for (const machine of machines) {
+    const { peer, host, label, addresses } = machine
+    const plain = `${host}.${zone}`
+    const target = names.get(plain)?.machine === machine ? plain : `${label}.${zone}`
     for (const address of addresses) {
+      if (++seen % STEP_ENTRIES === 0) yield
       const name = reverseName(address)
       if (names.has(name)) continue
-      names.set(name, { kind: 'reverse', peer, records: recordsOf(name, [[TYPE.PTR, target]]), losers: [] })
+      names.set(name, new LazyName('reverse', peer, () => recordsOf(name, [[TYPE.PTR, target]])))
+      addBetween(between, name, soas)
     }
+  }
+  return between
+}
+
+/** The zones of reverse names have many labels that are no names of their own. */
+function addBetween(between: Set<string>, name: string, soas: Zone['soas']): void {
+  for (let at = name.indexOf('.') + 1; at > 0; at = name.indexOf('.', at) + 1) {
+    const parent = name.slice(at)
+    if (soas.has(parent) || between.has(parent)) return
+    if (![...soas.keys()].some((apex) => isUnder(parent, apex))) return
+    between.add(parent)
   }
 }
 
-function nameServices(
-  names: Map<string, ZoneName>,
+function* nameServices(
+  names: Names,
   input: NamesInput,
   owners: Owners,
   machines: readonly Machine[],
-): void {
+): Generator<void> {
   const byPeer = new Map(machines.flatMap((each) => (each.guest ? [] : [[each.peer, each] as const])))
-  let count = 0
+  let [count, seen] = [0, 0]
   for (const { key, entry } of input.snapshot.entries(BUCKETS.services)) {
+    if (++seen % STEP_ENTRIES === 0) yield
     if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
     const peer = readService(entry, input.mode)
     const label = labelOf(key)
@@ -175,16 +232,16 @@ function nameServices(
     const name = `${label}.svc.${input.zone}`
     const known = names.get(name)
     const machine = byPeer.get(peer)
-    const records = machine === undefined ? [] : addressRecords(name, machine)
+    const records = () => (machine === undefined ? [] : addressRecords(name, machine))
     // two services whose names make the same label: the first in the ledger's order has it
-    if (known === undefined) names.set(name, { kind: 'service', peer, records, losers: [] })
-    else names.set(name, { ...known, losers: [...known.losers, { peer, name: '' }] })
+    if (known === undefined) names.set(name, new LazyName('service', peer, records))
+    else known.losers.push({ peer, name: '' })
   }
 }
 
 /** The apexes with SOA and NS, `svc`, which only has names under it, and the server's own name. */
 function nameZones(
-  names: Map<string, ZoneName>,
+  names: Names,
   soas: ReadonlyMap<string, DnsRecord>,
   { zone, self }: NamesInput,
   machines: readonly Machine[],
@@ -192,10 +249,14 @@ function nameZones(
   const server = `ns.${zone}`
   const own = machines.find(({ peer, guest }) => peer === self && !guest)
   const add = (name: string, records: readonly DnsRecord[]) =>
-    names.set(name, { kind: 'zone', peer: '', records, losers: [] })
+    names.set(name, new LazyName('zone', '', () => records))
   for (const [apex, soa] of soas) add(apex, [soa, ...recordsOf(apex, [[TYPE.NS, server]])])
   add(`svc.${zone}`, [])
-  add(server, own === undefined ? [] : addressRecords(server, own))
+  names.set(server, new LazyName('zone', '', () => (own ? addressRecords(server, own) : []), own))
+}
+
+function nameOfMachine(name: string, machine: Machine): LazyName {
+  return new LazyName('machine', machine.peer, () => addressRecords(name, machine), machine)
 }
 
 function addressRecords(name: string, { addresses }: Machine): readonly DnsRecord[] {

@@ -1,5 +1,13 @@
 /** Entries of `machines`, `services` and `dns` as names need them; each is parsed once, as entries never change. */
-import { dnsRecord, type IpAddress, machineRecord, serviceRecord, tryParseIp } from '@mesh/core'
+import {
+  createMemo,
+  dnsRecord,
+  type IpAddress,
+  machineRecord,
+  type Memo,
+  serviceRecord,
+  tryParseIp,
+} from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import { MAX_RECORDS_BYTES } from '../limits.ts'
 import { encodeRecordData } from './record-data.ts'
@@ -60,15 +68,11 @@ export function recordDataOf(texts: ReadonlyMap<number, string>, type: number): 
 }
 
 const recordData = new WeakMap<ReadonlyMap<number, string>, Map<number, Uint8Array | null>>()
-const machines = new WeakMap<Entry, NamedMachine | null>()
-const services = new WeakMap<Entry, string | null>()
-const records = new WeakMap<Entry, ReadonlyMap<number, string> | null>()
+const machines = createMemo<Entry, NamedMachine | null>()
+const services = createMemo<Entry, string | null>()
+const records = createMemo<Entry, ReadonlyMap<number, string> | null>()
 
-function readOnce<T>(
-  memory: WeakMap<Entry, T | null>,
-  entry: Entry,
-  read: () => T | undefined,
-): T | undefined {
+function readOnce<T>(memory: Memo<Entry, T | null>, entry: Entry, read: () => T | undefined): T | undefined {
   let known = memory.get(entry)
   if (known === undefined) {
     known = read() ?? null

@@ -1,11 +1,11 @@
 /** Who is alive, from the stored heartbeats. */
-import { BUCKETS, parseHeartbeat } from '@mesh/core'
+import { BUCKETS, createMemo, parseHeartbeat } from '@mesh/core'
 import type { Entry } from '../entries/entry.ts'
 import { leavesFrom, treeGet } from '../state/tree.ts'
 import type { Tree } from '../state/tree-node.ts'
 
 /** Entries never change, so a heartbeat is parsed once. */
-const parsed = new WeakMap<Entry, number>()
+const parsed = createMemo<Entry, number>()
 
 /** Unix ms of an owner's heartbeat; undefined without one that can be read. */
 export function heartbeatOf(tree: Tree, owner: string): number | undefined {

@@ -4,7 +4,7 @@
  * as long as it has others: who has but one keeps it. It depends on what the ledger holds and on nothing else, so that
  * all members come to the same.
  */
-import { BUCKETS, KeyedCounts } from '@mesh/core'
+import { BUCKETS, createMemo, KeyedCounts } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
 import { comparePositions } from './position-order.ts'
@@ -93,7 +93,7 @@ function isOlder(a: KeyedEntry, b: KeyedEntry): boolean {
 const subnetOf = (address: string) => address.slice(0, address.lastIndexOf('.'))
 
 /** Entries never change, so what one claims is read once; null is nothing. */
-const read = new WeakMap<Entry, string | null>()
+const read = createMemo<Entry, string | null>()
 
 /** The IPv4 address that an entry of `machines` is for, or that its record names. */
 function claimedAddress({ bucket, key, entry }: KeyedEntry): string | undefined {

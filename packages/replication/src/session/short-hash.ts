@@ -1,9 +1,9 @@
-import { fnv1a32 } from '@mesh/core'
+import { createMemo, fnv1a32 } from '@mesh/core'
 import type { Entry, KeyedEntry, Snapshot } from '@mesh/ledger'
 import { SHORT_HASH_BYTES } from '../limits.ts'
 
 /** Entries never change, so that a hash that was looked up stays right. */
-const shortHashes = new WeakMap<Entry, Uint8Array>()
+const shortHashes = createMemo<Entry, Uint8Array>()
 
 /** The short hash of a stored entry: the fingerprint of a range with just that one. */
 export function shortHashOf(snapshot: Snapshot, { bucket, key, entry }: KeyedEntry): Uint8Array {

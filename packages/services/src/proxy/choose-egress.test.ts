@@ -8,6 +8,7 @@ const peerNamed = (name: string) => peerIdFromPublicKey(createHash('sha256').upd
 
 test.each([undefined, 'gate'])('many requests look once through what is written, wanted is %s', (wanted) => {
   const looks: (string | undefined)[] = []
+  let livenessAsked = 0
   const gate = peerNamed('gate')
   const entryOf = (bucket: string, key: string, value: string): KeyedEntry => ({
     bucket,
@@ -24,7 +25,7 @@ test.each([undefined, 'gate'])('many requests look once through what is written,
       looks.push(bucket)
       return entries.filter((each) => each.bucket === bucket)
     },
-    isOwnerLive: () => true,
+    isOwnerLive: () => ++livenessAsked > 0,
   }
   const ledger = { snapshot: () => snapshot, subscribe: () => () => {} }
   const network = { self: peerNamed('self'), pathOf: () => undefined }
@@ -32,4 +33,6 @@ test.each([undefined, 'gate'])('many requests look once through what is written,
   const choice = createEgressChoice(wanted, components)
   for (let at = 0; at < 100; at++) expect(choice.pick()).toBe(gate)
   expect(looks).toEqual(wanted === undefined ? ['egress'] : ['machines', 'egress'])
+  // of all who offer it once, and then of the one that is used
+  expect(livenessAsked).toBe(1 + 99)
 })

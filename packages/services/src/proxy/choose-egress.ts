@@ -5,6 +5,7 @@
 import {
   BUCKETS,
   type Clock,
+  createMemo,
   machineRecord,
   type PeerId,
   type Random,
@@ -50,19 +51,22 @@ export function createEgressChoice(
   let current: PeerId | undefined
 
   /** Those that may count: a member can write a hundred thousand that do not. */
-  const offering = createLook(components, (snapshot) =>
-    [...snapshot.entries(BUCKETS.egress)].flatMap(({ key, entry }) => {
-      const isOwn = entry.owner === key || entry.owner === ''
-      const peer = isOwn && !entry.deleted ? tryParsePeerId(key) : undefined
-      return peer === undefined || peer === network.self ? [] : [peer]
-    }),
-  )
+  const offering = createLook(components, (snapshot) => {
+    const peers = new Set<PeerId>()
+    for (const { key, entry } of snapshot.entries(BUCKETS.egress)) {
+      if (entry.deleted || key === network.self) continue
+      // an owner signed the entry, and so is a peer
+      if (entry.owner === key) peers.add(key as PeerId)
+      else if (entry.owner === '' && tryParsePeerId(key) !== undefined) peers.add(key as PeerId)
+    }
+    return peers
+  })
   const named = createNames(wanted, components)
 
   function alive(): readonly PeerId[] {
     const snapshot = ledger.snapshot()
     const now = clock.now()
-    return offering().filter((peer) => snapshot.isOwnerLive(peer, now))
+    return [...offering()].filter((peer) => snapshot.isOwnerLive(peer, now))
   }
 
   function candidates(): readonly PeerId[] {
@@ -71,14 +75,21 @@ export function createEgressChoice(
     return alive().filter((peer) => names.has(peer))
   }
 
+  /** The same as whether the candidates include it, without a look at each of them: all requests ask. */
+  function isCandidate(peer: PeerId): boolean {
+    const isMeant = wanted === undefined || named().has(peer)
+    return isMeant && offering().has(peer) && ledger.snapshot().isOwnerLive(peer, clock.now())
+  }
+
   const startLeftMs = () => startedAt + EGRESS_AWAITED_MS - clock.monotonic()
   const isSound = (peer: PeerId) =>
     clock.monotonic() - (failedAt.get(peer) ?? Number.NEGATIVE_INFINITY) > FAILED_EGRESS_MS
 
   return {
     pick(isUsable = () => true) {
+      if (current !== undefined && isSound(current) && isUsable(current) && isCandidate(current))
+        return current
       const usable = candidates().filter(isUsable)
-      if (current !== undefined && usable.includes(current) && isSound(current)) return current
       const sound = usable.filter(isSound)
       const connected = sound.filter((peer) => network.pathOf(peer) !== undefined)
       const from = [connected, sound, usable].find((list) => list.length > 0) ?? []
@@ -157,7 +168,7 @@ function createNames(
     return () => only
   }
   const address = tryParseIp(wanted)
-  const read = new WeakMap<Entry, MachineName | null>()
+  const read = createMemo<Entry, MachineName | null>()
   return createLook(components, (snapshot) => {
     const peers = new Set<string>()
     for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {

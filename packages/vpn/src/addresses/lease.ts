@@ -170,8 +170,9 @@ class Lease {
   #heldBefore(): IpAddress | undefined {
     const { ledger } = this.#components
     for (const { key, entry } of ledger.snapshot().entries(BUCKETS.machines)) {
+      if (entry.deleted || holderOf(key, entry) !== ledger.self) continue
       const address = tryParseIp(key)
-      if (entry.deleted || address === undefined || holderOf(key, entry) !== ledger.self) continue
+      if (address === undefined) continue
       if (isLeasable(this.#request.range, address) && !this.#lost.has(address)) return address
     }
     return undefined

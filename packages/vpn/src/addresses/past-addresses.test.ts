@@ -3,7 +3,14 @@ import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createWorld, peerNamed } from '../../test/table-world.ts'
-import { MAX_PAST_ADDRESSES_PER_PEER, PAST_ADDRESS_MS, SAVE_PAST_SOON_MS } from './limits.ts'
+import { STEP_ENTRIES } from '../limits.ts'
+import {
+  MAX_PAST_ADDRESSES_PER_PEER,
+  PAST_ADDRESS_MS,
+  PAST_TURN_MS,
+  SAVE_PAST_INTERVAL_MS,
+  SAVE_PAST_SOON_MS,
+} from './limits.ts'
 import { rememberAddresses } from './past-addresses.ts'
 
 const HOUR = 3_600_000
@@ -92,6 +99,46 @@ test('addresses outside of the range are none of its', async () => {
   past.stop()
 })
 
+test('thousands of machines are looked through, and what is remembered is saved, in turns', async () => {
+  const [COUNT, LOOK_MS] = [2_000, 0.1]
+  const world = createWorld()
+  for (let at = 0; at < COUNT; at++) world.machine(`10.0.${at >> 8}.${at & 255}`, peerNamed(`member ${at}`))
+  const held = world.snapshot()
+  let looks = 0
+  const perTurn: number[] = []
+  const snapshot = {
+    ...held,
+    getLive: (bucket: string, key: string) => {
+      looks++
+      return held.getLive(bucket, key)
+    },
+  }
+  const manual = createManualClock(Date.UTC(2026, 10, 21))
+  const clock = {
+    ...manual,
+    monotonic: () => manual.monotonic() + looks * LOOK_MS,
+    after: (delayMs: number, work: () => void) =>
+      manual.after(delayMs, () => {
+        const before = looks
+        work()
+        perTurn.push(looks - before)
+      }),
+  }
+  const ledger = { self: peerOf(1), snapshot: () => snapshot, subscribe: () => () => {} } as unknown as Ledger
+  const range = parseCidr('10.0.0.0/8')
+  const past = rememberAddresses({ range, ledger, store: createStore(), clock, log: silentLogger })
+  const first = looks
+  await manual.advance(0)
+  await past.ready
+  expect(past.ofOthers()).toHaveLength(COUNT)
+  // once more to see that they are still there
+  await manual.advance(SAVE_PAST_SOON_MS)
+  await manual.advance(SAVE_PAST_INTERVAL_MS)
+  expect(looks).toBe(2 * COUNT)
+  expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(PAST_TURN_MS / LOOK_MS + 2 * STEP_ENTRIES)
+  past.stop()
+})
+
 test('an address of one of thousands of members costs no walk through those of all', () => {
   const world = createWorld()
   const members = Array.from({ length: 1_000 }, (_, at) => peerNamed(`member ${at}`))
@@ -101,7 +148,8 @@ test('an address of one of thousands of members costs no walk through those of a
   )
   for (const [at, address] of addresses.entries())
     world.machine(address, members[at % members.length] as PeerId)
-  const ledger = { self: peerOf(1), snapshot: world.snapshot, subscribe: () => () => {} } as unknown as Ledger
+  const snapshot = world.snapshot()
+  const ledger = { self: peerOf(1), snapshot: () => snapshot, subscribe: () => () => {} } as unknown as Ledger
   const clock = createManualClock(Date.UTC(2026, 10, 21))
   const began = performance.now()
   const past = rememberAddresses({

@@ -5,28 +5,33 @@
 import {
   BUCKETS,
   type Cidr,
-  cidrContains,
   type Clock,
   type IpAddress,
   type Logger,
+  LoopTurns,
   tryParseIp,
   tryParsePeerId,
 } from '@mesh/core'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
+import { covers, type Prefix, prefixOf } from '../table/prefix.ts'
+import { readAddress } from '../table/read-entry.ts'
 import { holderOf } from './machines-bucket.ts'
-import { isIpv4 } from './ip-math.ts'
 import type { LeaseStore } from './lease-store.ts'
+import { STEP_ENTRIES } from '../limits.ts'
 import {
   LASTING_ADDRESS_MS,
   MAX_PAST_ADDRESSES,
   MAX_PAST_ADDRESSES_PER_PEER,
   PAST_ADDRESS_MS,
+  PAST_TURN_MS,
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
 
 export interface PastAddresses {
+  /** Resolves when what the ledger says at the start is remembered: it may tell of tens of thousands of machines. */
+  readonly ready: Promise<void>
   /** The addresses that another member has, or had within the last 30 days. */
   ofOthers(): readonly IpAddress[]
   /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
@@ -58,11 +63,16 @@ interface Past {
 
 class AddressMemory implements PastAddresses {
   readonly #components: PastAddressesComponents
+  readonly #range: Prefix
   /** Who had which address; the one seen longest ago comes first. */
   readonly #past = new Map<IpAddress, Past>()
   /** The same by who had them: to look through all for each address of one took a minute with a thousand keys. */
   readonly #byPeer = new Map<string, Set<IpAddress>>()
   readonly #unsubscribe: () => void
+  readonly #turns: LoopTurns
+  readonly ready: Promise<void>
+  #endLook = () => {}
+  #endWrite = () => {}
   #cancel = () => {}
   /** When the memory is saved next, in Unix ms. */
   #saveAt = Number.POSITIVE_INFINITY
@@ -70,8 +80,12 @@ class AddressMemory implements PastAddresses {
 
   constructor(components: PastAddressesComponents) {
     this.#components = components
+    this.#range = prefixOf(components.range)
+    this.#turns = new LoopTurns(PAST_TURN_MS, components.clock)
     this.#load()
-    this.#lookThrough()
+    this.ready = new Promise((resolve) => {
+      this.#endLook = this.#turns.walk(this.#lookThrough(), resolve)
+    })
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     this.#saveBy(SAVE_PAST_SOON_MS)
   }
@@ -89,8 +103,14 @@ class AddressMemory implements PastAddresses {
     this.#stopped = true
     this.#unsubscribe()
     this.#cancel()
-    this.#lookAgain()
-    this.#save()
+    this.#endLook()
+    this.#endWrite()
+    const { store } = this.#components
+    // as the node ends, nobody waits for a turn
+    for (const steps = this.#write(true); ; ) {
+      const step = steps.next()
+      if (step.done === true) return store.write(step.value)
+    }
   }
 
   #addresses(isMeant: (past: Past) => boolean): readonly IpAddress[] {
@@ -107,27 +127,40 @@ class AddressMemory implements PastAddresses {
     }
   }
 
-  #lookThrough(): void {
-    for (const { key, entry } of this.#components.ledger.snapshot().entries(BUCKETS.machines)) {
-      this.#note(key, entry)
+  *#lookThrough(): Generator<void, void> {
+    const { ledger } = this.#components
+    let seen = 0
+    for (const { key } of ledger.snapshot().entries(BUCKETS.machines)) {
+      if (++seen % STEP_ENTRIES === 0) yield
+      // it may have changed meanwhile
+      this.#note(key, ledger.snapshot().getLive(BUCKETS.machines, key))
     }
   }
 
-  /** Notes of what is remembered that it is still so. */
-  #lookAgain(): void {
-    const { ledger } = this.#components
-    const snapshot = ledger.snapshot()
+  /** Gives the text that is saved. @param looksAgain notes first, of what is remembered, that it is still so */
+  *#write(looksAgain: boolean): Generator<void, string> {
+    const { ledger, clock } = this.#components
+    const since = clock.now() - PAST_ADDRESS_MS
+    let seen = 0
     // each goes to the end
-    const remembered = [...this.#past.keys()]
-    for (const address of remembered) this.#note(address, snapshot.getLive(BUCKETS.machines, address))
+    for (const [address, { at }] of Array.from(this.#past)) {
+      if (++seen % STEP_ENTRIES === 0) yield
+      if (looksAgain) this.#note(address, ledger.snapshot().getLive(BUCKETS.machines, address))
+      if (at <= since && this.#past.get(address)?.at === at) this.#forget(address)
+    }
+    const members: string[] = []
+    for (const [address, past] of Array.from(this.#past)) {
+      if (members.push(`${JSON.stringify(address)}:${JSON.stringify(past)}`) % STEP_ENTRIES === 0) yield
+    }
+    return `{${members.join(',')}}\n`
   }
 
   /** Remembers what an entry says. True when the memory says something else now. */
   #note(key: string, entry: Entry | undefined): boolean {
-    const { ledger, clock, range } = this.#components
-    const address = tryParseIp(key)
-    if (entry === undefined || entry.deleted || address === undefined) return false
-    if (!isIpv4(address) || !cidrContains(range, address)) return false
+    const { ledger, clock } = this.#components
+    const read = entry === undefined || entry.deleted ? 'badKey' : readAddress(key, entry)
+    if (entry === undefined || typeof read === 'string' || !covers(this.#range, read.prefix)) return false
+    const { address } = read
     const peer = holderOf(key, entry)
     const known = this.#past.get(address)
     this.#forget(address)
@@ -164,6 +197,8 @@ class AddressMemory implements PastAddresses {
       if ((this.#byPeer.get(peer)?.size ?? 0) <= MAX_PAST_ADDRESSES_PER_PEER) break
       this.#forget(address)
     }
+    // a walk passes over all that was forgotten before
+    if (this.#past.size <= MAX_PAST_ADDRESSES) return
     for (const oldest of this.#past.keys()) {
       if (this.#past.size <= MAX_PAST_ADDRESSES) return
       this.#forget(oldest)
@@ -186,13 +221,6 @@ class AddressMemory implements PastAddresses {
     }
   }
 
-  #save(): void {
-    const { store, clock } = this.#components
-    const since = clock.now() - PAST_ADDRESS_MS
-    for (const [address, { at }] of this.#past) if (at <= since) this.#forget(address)
-    store.write(`${JSON.stringify(Object.fromEntries(this.#past))}\n`)
-  }
-
   #saveBy(delayMs: number): void {
     const { clock } = this.#components
     const at = clock.monotonic() + delayMs
@@ -201,10 +229,12 @@ class AddressMemory implements PastAddresses {
     this.#saveAt = at
     this.#cancel = clock.after(delayMs, () => {
       this.#saveAt = Number.POSITIVE_INFINITY
+      this.#endWrite()
       // soon after a change nobody has been there for much longer
-      if (delayMs === SAVE_PAST_INTERVAL_MS) this.#lookAgain()
-      this.#save()
-      this.#saveBy(SAVE_PAST_INTERVAL_MS)
+      this.#endWrite = this.#turns.walk(this.#write(delayMs === SAVE_PAST_INTERVAL_MS), (text) => {
+        this.#components.store.write(text)
+        this.#saveBy(SAVE_PAST_INTERVAL_MS)
+      })
     })
   }
 }

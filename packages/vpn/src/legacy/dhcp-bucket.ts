@@ -2,11 +2,12 @@
  * Reads what the ledger says to those who elect who takes the next address (docs/WIRE.md 6.1): who waits, who leads,
  * and which nodes of our kind ask for an address (docs/PROTOCOLS.md, 'Leases').
  */
-import { BUCKETS, type Cidr, parseHeartbeat, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
-import type { Change, Snapshot } from '@mesh/ledger'
+import { BUCKETS, type Cidr, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Change, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { holderOf } from '../addresses/machines-bucket.ts'
 import type { VpnLedger } from '../ports.ts'
+import { readAddress } from '../table/read-entry.ts'
 import { AVAILABLE_MS, MAX_ASKING } from './limits.ts'
 
 const LEADER_KEY = 'leader'
@@ -28,7 +29,7 @@ export function readWaiting(snapshot: Snapshot, nowMs: number): readonly string[
   const waiting: string[] = []
   for (const { key, entry } of snapshot.entries(BUCKETS.healthcheck)) {
     if (entry.deleted || placed.has(key)) continue
-    const beat = parseHeartbeat(entry.value)
+    const beat = heartbeatTime(entry)
     if (beat !== undefined && beat + AVAILABLE_MS > nowMs) waiting.push(key)
   }
   return waiting
@@ -68,8 +69,9 @@ export function readRequests(snapshot: Snapshot, range: Cidr, nowMs: number): re
   }
   if (asking.size === 0) return []
   for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
-    const address = entry.deleted ? undefined : tryParseIp(key)
-    if (address !== undefined && isIpv4(address)) asking.delete(holderOf(key, entry))
+    if (entry.deleted) continue
+    const read = readAddress(key, entry)
+    if (typeof read !== 'string' && isIpv4(read.address)) asking.delete(holderOf(key, entry))
   }
   return [...asking].toSorted()
 }

@@ -7,7 +7,7 @@
  * Default routes, and what is nearly one, reach the engine only: sent into the interface by the kernel, this
  * node's own connections would run through themselves. `--exit-node` is what leads all the rest of a machine out.
  */
-import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
+import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild } from './table-build.ts'
 import type { AcceptPolicy, TableInput } from './table-input.ts'
@@ -36,16 +36,21 @@ const TOLD = [
   'tooMany',
 ] as const
 
-export function acceptRoutes(
-  input: TableInput,
-  build: TableBuild,
-): { readonly accepted: readonly AcceptedRoute[]; readonly problems: readonly VpnProblem[] } {
+interface AcceptedRoutes {
+  readonly accepted: readonly AcceptedRoute[]
+  readonly problems: readonly VpnProblem[]
+}
+
+/** Takes routes into a table, in steps as its machines. */
+export function* acceptRoutes(input: TableInput, build: TableBuild): Generator<void, AcceptedRoutes> {
   const { any, from } = input.accept
   if (!any && from.size === 0) return { accepted: [], problems: [] }
   const choice = new RouteChoice(input, build)
   const refused = new Map<IgnoredReason, Route[]>()
-  const { routes, left, leftCount } = chooseRouteEntries(input, build)
+  const { routes, left, leftCount } = yield* chooseRouteEntries(input, build)
+  let seen = 0
   for (const route of inOrder(routes, input)) {
+    if (++seen % STEP_ENTRIES === 0) yield
     const reason = choice.take(route)
     if (reason === undefined) continue
     build.ignore(reason)

@@ -30,14 +30,24 @@ export interface VpnTable {
   readonly expiresAt: number | undefined
 }
 
+/** Builds a table at once. */
 export function buildTable(input: TableInput): VpnTable {
+  const steps = tableSteps(input)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Builds a table in steps of a moment: a ledger may hold tens of thousands of machines, and more routes. */
+export function* tableSteps(input: TableInput): Generator<void, VpnTable> {
   const build = new TableBuild(input)
   if (input.staticPeers.length > 0) build.addStaticPeers()
-  else build.addMachines()
+  else yield* build.addMachines()
   build.addGuests()
   build.addRouter()
   const exit = build.addExit()
-  const routes = acceptRoutes(input, build)
+  const routes = yield* acceptRoutes(input, build)
   return {
     peers: build.peers,
     guests: build.guests,

@@ -2,7 +2,15 @@
  * Reads what entries of `machines` and `routes` say, and whom they belong to. What cannot be read gives a
  * reason.
  */
-import { type Cidr, type IpAddress, machineRecord, type PeerId, tryParsePeerId } from '@mesh/core'
+import {
+  type Cidr,
+  createMemo,
+  type IpAddress,
+  machineRecord,
+  type Memo,
+  type PeerId,
+  tryParsePeerId,
+} from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import type { IgnoredReason } from '../vpn.ts'
 import { EXIT_FAULTS, type ExitFault, type IpFamily } from './choose-exit.ts'
@@ -52,16 +60,29 @@ const FAMILIES: readonly IpFamily[] = ['ipv4', 'ipv6']
 
 type Read<T> = T | IgnoredReason
 
-/** Keeps what was read of entries. An entry never changes, and its key is part of what its owner signed. */
-const machines = new WeakMap<Entry, Read<Machine>>()
-const routes = new WeakMap<Entry, Read<Route>>()
+/** The address of an entry of `machines`, and the prefix of just it. */
+type ReadAddress = Pick<Machine, 'address' | 'prefix'>
 
-export function readMachine(key: string, entry: Entry): Read<Machine> {
-  return readOnce(machines, entry, () => {
+/** Keeps what was read of entries. An entry never changes, and its key is part of what its owner signed. */
+const addresses = createMemo<Entry, Read<ReadAddress>>()
+const machines = createMemo<Entry, Read<Machine>>()
+const routes = createMemo<Entry, Read<Route>>()
+
+/** Reads whose address an entry of `machines` is about, whatever its value says. */
+export function readAddress(key: string, entry: Entry): Read<ReadAddress> {
+  return readOnce(addresses, entry, () => {
     const address = canonicalIp(key)
     if (address === undefined) return 'badKey'
     const prefix = hostPrefix(address)
-    if (isReserved(prefix)) return 'badKey'
+    return isReserved(prefix) ? 'badKey' : { address, prefix }
+  })
+}
+
+export function readMachine(key: string, entry: Entry): Read<Machine> {
+  return readOnce(machines, entry, () => {
+    const read = readAddress(key, entry)
+    if (typeof read === 'string') return read
+    const { address, prefix } = read
     const record = recordIn(entry)
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'
@@ -114,7 +135,7 @@ export function isOwnersWord(peer: PeerId, entry: Entry, mode: OwnershipMode): b
   return mode !== 'enforce' || entry.owner === peer
 }
 
-function readOnce<T>(memory: WeakMap<Entry, Read<T>>, entry: Entry, read: () => Read<T>): Read<T> {
+function readOnce<T>(memory: Memo<Entry, Read<T>>, entry: Entry, read: () => Read<T>): Read<T> {
   let known = memory.get(entry)
   if (known === undefined) {
     known = read()

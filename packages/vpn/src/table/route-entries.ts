@@ -1,11 +1,11 @@
 /**
  * Which entries of `routes` are looked at when a table is built. One member can write a hundred thousand: reading and sorting
- * all of them took two seconds at first, and half a second for each table after that, in one turn of the event loop. So
+ * all of them took two seconds at first, and half a second for each table after that. So
  * members take turns, each with what the table has already of it and then its oldest, until there are enough.
  */
 import { Heap } from '@mesh/core'
 import type { KeyedEntry } from '@mesh/ledger'
-import { MAX_UNNAMED_ROUTES } from '../limits.ts'
+import { MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
 import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
 import type { TableBuild } from './table-build.ts'
 import type { TableInput } from './table-input.ts'
@@ -32,10 +32,10 @@ export interface RouteEntries {
 const MAX_LEFT_READ = 3
 
 /** Chooses among the routes of live members; of those that a person named each has a share of its own. */
-export function chooseRouteEntries(input: TableInput, build: TableBuild): RouteEntries {
+export function* chooseRouteEntries(input: TableInput, build: TableBuild): Generator<void, RouteEntries> {
   const named: Heap<RouteEntry>[] = []
   const others: Heap<RouteEntry>[] = []
-  for (const [owner, entries] of byOwner(input, build)) {
+  for (const [owner, entries] of yield* byOwner(input, build)) {
     const isNamed = input.accept.from.has(owner as Route['peer'])
     ;(isNamed ? named : others).push(new Heap(isBefore, entries))
   }
@@ -73,13 +73,15 @@ function firstOf(heaps: readonly Heap<RouteEntry>[], count: number): readonly He
   return Array.from({ length: count }, () => byFirst.pop() as Heap<RouteEntry>)
 }
 
-function byOwner(
+function* byOwner(
   { snapshot, self, mode, held = [] }: TableInput,
   build: TableBuild,
-): ReadonlyMap<string, RouteEntry[]> {
+): Generator<void, ReadonlyMap<string, RouteEntry[]>> {
   const holders = new Map<string, string>(held.map(({ range, peer }) => [range, peer]))
   const groups = new Map<string, RouteEntry[]>()
+  let seen = 0
   for (const { bucket, key, entry } of snapshot.entries('routes')) {
+    if (++seen % STEP_ENTRIES === 0) yield
     if (entry.deleted || entry.owner === self) continue
     if (!build.owners.isLive(entry.owner)) {
       build.ignore('ownerDead')

@@ -2,7 +2,7 @@
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners } from '@mesh/ledger'
 import { type Guest, guestAddresses } from '../guests/guest-file.ts'
-import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS } from '../limits.ts'
+import { MAX_PEER_ADDRESSES, MAX_TABLE_ADDRESSES, MAX_TABLE_PEERS, STEP_ENTRIES } from '../limits.ts'
 import type { IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
 import { chooseExit, type ExitChoice, type ExitOffer, type IpFamily } from './choose-exit.ts'
 import { covers, DEFAULT_ROUTES, hostPrefix, hostRange, type Prefix, prefixOf } from './prefix.ts'
@@ -53,9 +53,11 @@ export class TableBuild {
     this.#own = new Set(this.own)
   }
 
-  addMachines(): void {
+  *addMachines(): Generator<void> {
     const { snapshot, self } = this.#input
+    let seen = 0
     for (const { key, entry } of snapshot.entries('machines')) {
+      if (++seen % STEP_ENTRIES === 0) yield
       if (entry.deleted) continue
       const machine = readMachine(key, entry)
       if (typeof machine === 'string') this.ignore(machine)

@@ -59,7 +59,7 @@ export class TableInputs {
       accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
       advertised: options.advertiseRoutes ?? [],
       connected: this.#connected(),
-      routed: this.acceptsRoutes ? this.#routed() : [],
+      routed: this.acceptsRoutes ? host.routes(this.#init.interfaceName()).map(({ range }) => range) : [],
       remotes: this.acceptsRoutes ? host.remoteAddresses() : [],
     }
   }
@@ -71,15 +71,6 @@ export class TableInputs {
       .networks()
       .filter((network) => network.interface !== own)
       .map(({ address }) => address.range)
-  }
-
-  /** The host's routes without those into the VPN. */
-  #routed(): readonly Cidr[] {
-    const own = this.#init.interfaceName()
-    return this.#components.host
-      .routes()
-      .filter((route) => route.interface !== own)
-      .map(({ range }) => range)
   }
 
   /** Remembered, as a table asks for thousands. */

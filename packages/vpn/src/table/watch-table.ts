@@ -1,8 +1,9 @@
 /**
  * Keeps the table as the ledger says. It is built anew when machines, accepted routes or who is alive changed, once for
- * several changes, and for a quarter of the time at most.
+ * several changes, and for a quarter of the time at most; a large one in more than one turn of the event loop, while the
+ * one before is in force.
  */
-import { BUCKETS, type Clock, type Logger } from '@mesh/core'
+import { BUCKETS, type Clock, type Logger, LoopTurns } from '@mesh/core'
 import type { LedgerEvent } from '@mesh/ledger'
 import {
   EXPIRY_SLACK_MS,
@@ -11,18 +12,19 @@ import {
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
   REMEMBER_ROUTES_MS,
+  TABLE_TURN_MS,
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
 import type { AcceptedRoute } from '../vpn.ts'
-import { buildTable, type VpnTable } from './build-table.ts'
+import { tableSteps, type VpnTable } from './build-table.ts'
 import { readRoutes, writeRoutes } from './remembered-routes.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 
 export interface TableWatch {
-  /** The table that was built last. */
-  readonly table: VpnTable
-  /** Builds the table now: what it is built from has changed outside of the ledger. */
+  /** Resolves when there is a table. */
+  readonly ready: Promise<void>
+  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
   rebuild(): void
   stop(): void
 }
@@ -42,16 +44,27 @@ interface TableWatchComponents {
   readonly routeStore?: LeaseStore
 }
 
-/** Starts to watch, and has called `onTable` once when it returns. */
+/** Starts to watch; unless the ledger is large, it has called `onTable` once when it returns. */
 export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
   return new Watch(init, components)
 }
 
 class Watch implements TableWatch {
-  table: VpnTable
+  readonly ready: Promise<void>
   readonly #init: TableWatchInit
   readonly #components: TableWatchComponents
   readonly #unsubscribe: () => void
+  readonly #turns: LoopTurns
+  #onReady = () => {}
+  #table: VpnTable | undefined
+  #isBuilding = false
+  /** True when the addresses, guests or wishes of this node have changed since building began. */
+  #isStale = false
+  /** True when the ledger has changed since then. */
+  #isOutdated = false
+  /** Whose heartbeats came while it was built. */
+  readonly #beats = new Set<string>()
+  #endBuild = () => {}
   #cancelExpiry = () => {}
   #cancelHostCheck = () => {}
   #cancelRebuild: (() => void) | undefined
@@ -69,21 +82,23 @@ class Watch implements TableWatch {
     this.#components = components
     this.#store = (init.followsRoutes ? components.routeStore : undefined) ?? NO_STORE
     this.#remembered = readRoutes(this.#store)
-    this.table = this.#build()
+    this.#turns = new LoopTurns(TABLE_TURN_MS, components.clock)
+    this.ready = new Promise((resolve) => (this.#onReady = resolve))
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     if (init.followsRoutes) this.#checkHostLater()
-    init.onTable(this.table)
+    this.rebuild()
   }
 
   rebuild(): void {
     this.#cancelRebuild?.()
     this.#cancelRebuild = undefined
-    this.table = this.#build()
-    this.#init.onTable(this.table)
+    this.#isStale = this.#isBuilding
+    if (!this.#isBuilding) this.#build()
   }
 
   stop(): void {
     this.#unsubscribe()
+    this.#endBuild()
     this.#cancelExpiry()
     this.#cancelHostCheck()
     this.#cancelRebuild?.()
@@ -91,11 +106,26 @@ class Watch implements TableWatch {
     this.#cancelWrite?.()
   }
 
-  #build(): VpnTable {
-    const { clock, log } = this.#components
-    const start = clock.monotonic()
+  #build(): void {
+    const start = this.#components.clock.monotonic()
     const input = this.#init.read()
-    const table = buildTable({ ...input, held: [...this.#held, ...this.#remembered] })
+    this.#isBuilding = true
+    this.#isOutdated = false
+    this.#beats.clear()
+    const steps = tableSteps({ ...input, held: [...this.#held, ...this.#remembered] })
+    let isDone = false
+    const endBuild = this.#turns.walk(steps, (table) => {
+      isDone = true
+      this.#built(table, input, start)
+    })
+    // who is told of a table that was built at once may have had the next one begun
+    if (!isDone) this.#endBuild = endBuild
+  }
+
+  #built(table: VpnTable, input: TableInput, start: number): void {
+    const { clock, log } = this.#components
+    this.#isBuilding = false
+    this.#table = table
     if (textOf(table.accepted) !== textOf(this.#held)) this.#writeSoon()
     this.#held = table.accepted
     this.#host = hostOf(input)
@@ -106,7 +136,10 @@ class Watch implements TableWatch {
       this.#cancelExpiry = clock.after(delayMs, () => this.#rebuildSoon())
     }
     log.debug('table built', { peers: table.peers.size, routes: table.accepted.length, ms: this.#costMs })
-    return table
+    this.#init.onTable(table)
+    this.#onReady()
+    if (this.#isStale) this.rebuild()
+    else if (this.#isOutdated || !this.#beats.isDisjointFrom(table.silent)) this.#rebuildSoon()
   }
 
   #hear(event: LedgerEvent): void {
@@ -116,13 +149,19 @@ class Watch implements TableWatch {
     const matters = event.changes.some(({ bucket, key, entry }) => {
       if (bucket === 'machines') return true
       if (bucket === 'routes') return followsRoutes
+      if (bucket !== BUCKETS.healthcheck) return false
+      if (this.#isBuilding) this.#beats.add(key)
       // a heartbeat of somebody who is alive anyway changes nothing
-      return bucket === BUCKETS.healthcheck && (entry.deleted || this.table.silent.has(key))
+      return entry.deleted || this.#table?.silent.has(key) === true
     })
     if (matters) this.#rebuildSoon()
   }
 
   #rebuildSoon(): void {
+    if (this.#isBuilding) {
+      this.#isOutdated = true
+      return
+    }
     const costsMs = Math.min(MAX_REBUILD_DELAY_MS, this.#costMs * (REBUILD_TIME_SHARE - 1))
     const delayMs = Math.max(REBUILD_DELAY_MS, costsMs)
     this.#cancelRebuild ??= this.#components.clock.after(delayMs, () => this.rebuild())
