@@ -79,7 +79,7 @@ export interface ReconcilerInit {
 }
 
 export interface ReconcilerComponents {
-  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'clockTold'>
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'clockTold' | 'admits'>
   readonly channels: ReplicationChannels
   readonly clock: Clock
   readonly logger: Logger
