@@ -23,6 +23,22 @@ it.each(['admission', 'trustzone'])(
   },
 )
 
+it.each([5, 40])(
+  'is sent again what it refused of an owner once it lets that in (%i entries)',
+  async (notes) => {
+    const { anna, carl, start, clock } = await startTwo(notes)
+    const bert = await start('admission')
+    await clock.advance(20 * SECOND)
+    expect(bert.ledger.rejections().GATED).toBeGreaterThan(notes)
+    anna.ledger.put('admission', carl.id, '""')
+    await clock.advance(15 * SECOND)
+    const view = bert.ledger.snapshot()
+    expect(view.isOwnerLive(carl.id, clock.now())).toBe(true)
+    expect(view.digest()).toEqual(anna.ledger.snapshot().digest())
+    await Promise.all([anna, bert, carl].map((node) => node.kill()))
+  },
+)
+
 /** A ledger of two who compare; `start` begins a third, who meets the first alone and lets in whom a bucket names. */
 async function startTwo(notes: number) {
   const clock = createManualClock(Date.UTC(2026, 10, 27, 12, 4))
