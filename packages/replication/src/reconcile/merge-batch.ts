@@ -21,7 +21,7 @@ interface MergeParts {
   readonly signal: AbortSignal
 }
 
-/** What the ledger made of some entries. */
+/** The ledger’s verdicts on some entries. */
 interface Judged {
   accepted: number
   readonly refused: { readonly keyed: KeyedEntry; readonly code: RejectionCode }[]

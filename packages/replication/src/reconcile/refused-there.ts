@@ -1,4 +1,4 @@
-/** What peers refused of what this node sent them, so that it is not sent again and again. */
+/** Remembers what peers refused of what this node sent them, so that it is not sent again and again. */
 import type { PeerId } from '@mesh/core'
 import { entryHash, type KeyedEntry } from '@mesh/ledger'
 import { SHORT_HASH_BYTES } from '../limits.ts'
