@@ -111,6 +111,7 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     openSocket: () => undefined,
     closeSocket() {},
     expectProbes() {},
+    forgetProbes() {},
     takeDatagrams: () => [],
     activePeers: () => [],
     close() {},

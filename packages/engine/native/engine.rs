@@ -10,7 +10,7 @@ use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
 use crate::peer::{Peer, Tunnel};
 use crate::peer_config::{PeerConfig, TunnelConfig};
-use crate::probe_gate::{ProbeKey, Word};
+use crate::probe_gate::{ProbePair, Word};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
@@ -224,13 +224,17 @@ impl Engine {
     /// Sends a datagram that is no WireGuard, by `socket`. False: there is none, or the way does not take it.
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
         let sockets = self.shared.sockets.as_ref();
-        self.shared.datagrams.probes.sent(datagram);
+        self.shared.datagrams.probes.sent(Source { address: to, socket }, datagram);
         sockets.is_some_and(|sockets| sockets.with(socket, 0, |socket| socket.send(to, datagram)).is_ok())
     }
 
-    /// The probes of these pairs go before all other datagrams that are no WireGuard.
-    pub fn expect_probes(&self, pairs: impl Iterator<Item = (Word, ProbeKey)>) {
-        self.shared.datagrams.probes.expect(pairs);
+    /// The probes of these two go before all other datagrams that are no WireGuard.
+    pub fn expect_probes(&self, pair: ProbePair) {
+        self.shared.datagrams.probes.expect(pair);
+    }
+
+    pub fn forget_probes(&self, word: Word) {
+        self.shared.datagrams.probes.forget(word);
     }
 
     pub fn take_datagrams(&self) -> Vec<Datagram> {

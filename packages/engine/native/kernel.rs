@@ -15,9 +15,10 @@ use crate::datagrams::{Datagram, Datagrams};
 use crate::events::{Event, Events};
 use crate::interface::{OpenError, Routes, explain};
 use crate::peer_config::PeerConfig;
-use crate::probe_gate::{ProbeKey, Word};
+use crate::probe_gate::{ProbePair, Word};
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
+use crate::sockets::{OWN, Source};
 use crate::table::Prefix;
 use link::{Link, refusal};
 use netlink::Wire;
@@ -168,12 +169,16 @@ impl KernelEngine {
     }
 
     pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
-        self.shared.datagrams.probes.sent(datagram);
+        self.shared.datagrams.probes.sent(Source { address: to, socket: OWN }, datagram);
         self.shared.probes.as_ref().is_some_and(|probes| probes.send(to, datagram))
     }
 
-    pub fn expect_probes(&self, pairs: impl Iterator<Item = (Word, ProbeKey)>) {
-        self.shared.datagrams.probes.expect(pairs);
+    pub fn expect_probes(&self, pair: ProbePair) {
+        self.shared.datagrams.probes.expect(pair);
+    }
+
+    pub fn forget_probes(&self, word: Word) {
+        self.shared.datagrams.probes.forget(word);
     }
 
     pub fn take_datagrams(&self) -> Vec<Datagram> {

@@ -83,15 +83,17 @@ pub const MAX_KEPT_BYTES: usize = 256;
 pub const DATAGRAMS_PER_SOURCE: u32 = 100;
 /// The most probes of paths that others begin: many peers may be behind one address.
 pub const QUESTIONS_PER_SOURCE: u32 = 1_000;
-/// How often the same probe of a path is taken: networks double some, and copies may be there before it.
+/// How often the same probe of a path is taken from addresses at which its sender is not known to be, together: it may come
+/// from a new one, and copies may be there before it.
 pub const PROBE_COPIES: usize = 4;
 /// How many questions of a pair are remembered, so that none is taken more often: those of 10 minutes at least.
 pub const QUESTIONS_KEPT: usize = 4_096;
-/// How many of its answers.
-pub const ANSWERS_KEPT: usize = 512;
+/// How many addresses of a peer are remembered from which it answered: as many as it may tell.
+pub const ANSWERED_KEPT: usize = 16;
 /// To how many of this node's own questions answers are taken: those of three seconds, however many there are.
 pub const ASKED_KEPT: usize = 4_096;
-/// The most questions of a pair that are taken a second: who overheard more than are remembered can send those again.
+/// The most questions of a pair that are taken a second from addresses at which the other end is known to be, and as many
+/// from others: who overheard more than are remembered can send those again.
 pub const QUESTIONS_PER_SECOND: u32 = 600;
 /// The most such datagrams a second in all.
 pub const DATAGRAMS_PER_SECOND: u32 = 4_000;

@@ -6,8 +6,7 @@ use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::memory;
-use crate::node_table::{key, peer_configs, prefixes, ranges, socket_address};
-use crate::probe_gate::{ProbeKey, Word};
+use crate::node_table::{key, peer_configs, prefixes, probe_pair, ranges, socket_address, word};
 use crate::socket::{self, SocketConfig};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -44,6 +43,17 @@ pub struct NativeDatagram {
     /// How long it was; `bytes` has its beginning.
     pub len: u32,
     pub bytes: Buffer,
+}
+
+/// Two peers whose probes of paths are expected.
+#[napi(object)]
+pub struct NativeProbePair {
+    /// The words of 8 bytes that the other end's probes name, and this node's.
+    pub token: Uint8Array,
+    pub their_token: Uint8Array,
+    pub key: Uint8Array,
+    /// Where the other end says that it is, a space between two.
+    pub endpoints: String,
 }
 
 /// All sums since the engine was opened.
@@ -201,10 +211,15 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// The pairs whose probes are expected, one behind the other: the word of 8 bytes that names each, and its key of 32.
     #[napi]
-    pub fn expect_probes(&self, pairs: &[u8]) -> Result<()> {
-        self.engine()?.expect_probes(named_pairs(pairs));
+    pub fn expect_probes(&self, pair: NativeProbePair) -> Result<()> {
+        self.engine()?.expect_probes(probe_pair(&pair)?);
+        Ok(())
+    }
+
+    #[napi]
+    pub fn forget_probes(&self, token: &[u8]) -> Result<()> {
+        self.engine()?.forget_probes(word(token)?);
         Ok(())
     }
 
@@ -334,12 +349,6 @@ pub fn reason_names() -> Vec<String> {
 #[napi]
 pub fn event_names() -> Vec<String> {
     EVENT_NAMES.iter().map(|name| name.to_string()).collect()
-}
-
-/// The words and keys of pairs of peers, of 8 and 32 bytes, that stand one behind the other.
-pub fn named_pairs(bytes: &[u8]) -> impl Iterator<Item = (Word, ProbeKey)> {
-    let (pairs, _) = bytes.as_chunks::<40>();
-    pairs.iter().filter_map(|pair| Some((*pair.first_chunk()?, *pair.last_chunk()?)))
 }
 
 pub fn native_datagram(datagram: Datagram) -> NativeDatagram {

@@ -99,8 +99,14 @@ impl NativeKernel {
     pub fn close_socket(&self, _port: u16) {}
 
     #[napi]
-    pub fn expect_probes(&self, pairs: &[u8]) -> Result<()> {
-        self.engine()?.expect_probes(named_pairs(pairs));
+    pub fn expect_probes(&self, pair: NativeProbePair) -> Result<()> {
+        self.engine()?.expect_probes(probe_pair(&pair)?);
+        Ok(())
+    }
+
+    #[napi]
+    pub fn forget_probes(&self, token: &[u8]) -> Result<()> {
+        self.engine()?.forget_probes(word(token)?);
         Ok(())
     }
 

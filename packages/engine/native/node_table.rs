@@ -1,7 +1,8 @@
-//! Values from JavaScript, checked: the table, addresses and keys.
+//! Values from JavaScript, checked: the table, addresses, keys and pairs of peers.
 use crate::interface::OpenError;
-use crate::node::{NativeTable, failed};
+use crate::node::{NativeProbePair, NativeTable, failed};
 use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::probe_gate::{ProbePair, Word};
 use crate::sessions::Key;
 use crate::table::{Path, Prefix};
 use napi::{Error, Result};
@@ -15,6 +16,16 @@ fn bad_input(message: String) -> Error {
 
 pub fn key(bytes: &[u8]) -> Result<Key> {
     bytes.try_into().map_err(|_| bad_input("a key has 32 bytes".into()))
+}
+
+pub fn word(bytes: &[u8]) -> Result<Word> {
+    bytes.try_into().map_err(|_| bad_input("a token has 8 bytes".into()))
+}
+
+pub fn probe_pair(pair: &NativeProbePair) -> Result<ProbePair> {
+    let told = pair.endpoints.split_ascii_whitespace().map(socket_address).collect::<Result<_>>()?;
+    let (word, their_word) = (word(&pair.token)?, word(&pair.their_token)?);
+    Ok(ProbePair { word, their_word, key: key(&pair.key)?, told })
 }
 
 pub fn prefixes(texts: &[String]) -> Result<Vec<Prefix>> {

@@ -6,11 +6,12 @@ use crate::device::Device;
 use crate::engine::Engine;
 use crate::packet::parse;
 use crate::peer_config::{PeerConfig, TunnelConfig};
-use crate::probe_gate::ProbeGate;
+use crate::probe_gate::{ProbeGate, tests::pair};
 use crate::queues::{Incoming, frames, push_frame};
 use crate::receivers::index_at;
 use crate::segments::{HEADER, Joiner, cut};
 use crate::sessions::{Identity, Message, Sessions, message_of};
+use crate::sockets::{OWN, Source};
 use crate::table::{Path, Prefix};
 use crate::test_packets::{Spec, build, slow_sum};
 use proptest::collection::vec;
@@ -179,9 +180,12 @@ proptest! {
         let _ = index_at(&datagram, datagram.len() % 9);
         let probes = ProbeGate::default();
         let word = datagram.get(4..).and_then(|rest| rest.first_chunk::<8>()).copied();
-        probes.expect(word.map(|word| (word, [1; 32])).into_iter());
-        probes.sent(&datagram);
-        probes.judge(&datagram, Instant::now());
+        if let Some(word) = word {
+            probes.expect(pair(word, [1; 32]));
+        }
+        let source = Source { address: from, socket: OWN };
+        probes.sent(source, &datagram);
+        probes.judge(source, &datagram, Instant::now());
         match message_of(&datagram) {
             Some(Message::Handshake) => {
                 prop_assert!(!identity.is_for_us(&datagram) || datagram[0] == 3);

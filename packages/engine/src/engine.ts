@@ -50,10 +50,13 @@ export interface EngineInit {
 
 /** The token and the key of the probes of paths between two peers (docs/PROTOCOLS.md, 'Paths over UDP'). */
 export interface ProbePair {
-  /** 8 bytes that name the pair. */
+  /** 8 bytes that the other end's probes name, and those that this node's do. */
   readonly token: Uint8Array
+  readonly theirToken: Uint8Array
   /** 32 bytes with which the other end makes the codes of its probes. */
   readonly key: Uint8Array
+  /** Where the other end says that it is: what comes from there is its own, or says so in its name. */
+  readonly endpoints: readonly Endpoint[]
 }
 
 /** A datagram on the engine's socket that is no WireGuard. */
@@ -163,14 +166,16 @@ export interface Engine {
   /** Closes a further socket; what would still go by it leaves by the engine's own. */
   closeSocket(port: number): void
   /**
-   * Names the pairs of peers whose probes are expected, all of them each time. Such probes have bounds of their own, so that
-   * what strangers send does not hold them up, even who reads them on their way and sends them again: what names a pair and
-   * is not the other end's, or came too often, is dropped.
+   * Names a pair of peers whose probes are expected, in place of what was said of its token before. Such probes have bounds
+   * of their own, so that what strangers send does not hold them up, even who reads them on their way and sends them again:
+   * what names a pair and is not the other end's, or came too often, is dropped.
    */
-  expectProbes(pairs: readonly ProbePair[]): void
+  expectProbes(pair: ProbePair): void
+  /** Expects no more probes that name the token. */
+  forgetProbes(token: Uint8Array): void
   /**
-   * The datagrams since the last call that are no WireGuard. At most 512 wait of probes and of others, 1,000 a second from
-   * one address of the first and 100 of the others.
+   * The datagrams since the last call that are no WireGuard. At most 512 wait of probes from where their senders are
+   * known to be, of other probes and of others, 1,000 a second from one address of the first two and 100 of the others.
    */
   takeDatagrams(): readonly Datagram[]
   /** The peers to or from whom packets passed since the last call, or for whom packets wait. */
@@ -356,9 +361,13 @@ class NativeBackedEngine implements Engine {
     if (!this.#closed) this.#native.closeSocket(port)
   }
 
-  expectProbes(pairs: readonly ProbePair[]): void {
-    const bytes = pairs.flatMap(({ token, key }) => [token, key])
-    if (!this.#closed) this.#native.expectProbes(Buffer.concat(bytes))
+  expectProbes({ endpoints, ...pair }: ProbePair): void {
+    if (this.#closed) return
+    this.#native.expectProbes({ ...pair, endpoints: endpoints.map(endpointText).join(' ') })
+  }
+
+  forgetProbes(token: Uint8Array): void {
+    if (!this.#closed) this.#native.forgetProbes(token)
   }
 
   takeDatagrams(): readonly Datagram[] {

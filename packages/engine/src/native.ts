@@ -68,6 +68,13 @@ export interface NativeStats {
   readonly heard: readonly { readonly peer: number; readonly endpoint: string }[]
 }
 
+interface NativeProbePair {
+  readonly token: Uint8Array
+  readonly theirToken: Uint8Array
+  readonly key: Uint8Array
+  readonly endpoints: string
+}
+
 export interface NativeEngine {
   readonly publicKey: Uint8Array
   interface(): { name: string; mtu: number; offload: boolean; offloadUdp: boolean }
@@ -82,7 +89,8 @@ export interface NativeEngine {
   sendDatagram(endpoint: string, bytes: Uint8Array, socket: number): boolean
   openSocket(): number | null
   closeSocket(port: number): void
-  expectProbes(pairs: Uint8Array): void
+  expectProbes(pair: NativeProbePair): void
+  forgetProbes(token: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]
   restart(peer: number): void

@@ -207,6 +207,20 @@ function probe([address = '', port, text = '']: readonly string[]): void {
   answer({ sent: engine.sendDatagram({ address: parseIp(address), port: Number(port) }, Buffer.from(text)) })
 }
 
+/** Sends bytes that are named in hex. */
+function sendBytes([address = '', port, hex = '']: readonly string[]): void {
+  const to = { address: parseIp(address), port: Number(port) }
+  answer({ sent: engine.sendDatagram(to, Buffer.from(hex, 'hex')) })
+}
+
+/** Expects the probes of a pair whose other end is at that address: its tokens and its key, in hex. */
+function expectProbes([token = '', theirToken = '', key = '', address = '', port]: readonly string[]): void {
+  const [own, theirs, secret] = [token, theirToken, key].map((hex) => Buffer.from(hex, 'hex'))
+  if (own === undefined || theirs === undefined || secret === undefined) return
+  const endpoints = [{ address: parseIp(address), port: Number(port) }]
+  attempt(() => engine.expectProbes({ token: own, theirToken: theirs, key: secret, endpoints }))
+}
+
 /** Takes only what the socket can send now. */
 function send(): void {
   while (socket !== undefined && !socket.writableNeedDrain) {
@@ -242,6 +256,8 @@ function command(line: string): void {
     attempt(() => engine.setTable({ local: [], peers: [tableOf({ kind: 'none' })] }))
   else if (verb === 'filtered') answer({ filtered })
   else if (verb === 'send') probe(rest)
+  else if (verb === 'bytes') sendBytes(rest)
+  else if (verb === 'expect') expectProbes(rest)
   else if (verb === 'datagrams')
     answer({
       datagrams: engine

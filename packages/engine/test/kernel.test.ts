@@ -3,6 +3,7 @@
  * messages, and wireguard-go does what they say. At the other end is the engine itself.
  */
 import { execFileSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -156,6 +157,44 @@ function checks(isFake: boolean): void {
     expect(await left.ask(`send ${there} ${ports.right} ${'x'.repeat(1600)}`)).toEqual({ sent: false })
   })
 
+  it('takes probes of a pair that bear its code, those from where the other end is however often others send them', async () => {
+    const [token, theirs, key] = [Buffer.alloc(8, 7), Buffer.alloc(8, 9), Buffer.alloc(32, 1)]
+    const names = [token, theirs, key].map((bytes) => bytes.toString('hex')).join(' ')
+    expect(await left.ask(`expect ${names} ${RIGHT} ${ports.right}`)).not.toHaveProperty('error')
+    const [question, other] = [probeOf(1, token, 5, key), probeOf(1, token, 5, Buffer.alloc(32, 2))]
+    for (const datagram of [other, question, question, question, question, question, question])
+      sendFromElsewhere(datagram)
+    for (let copy = 0; copy < 3; copy++)
+      await right.ask(`bytes ${LEFT} ${ports.left} ${question.toString('hex')}`)
+    // what was asked is answered once, from there alone
+    const asked = probeOf(1, theirs, 6, Buffer.alloc(32, 3))
+    const answer = probeOf(2, token, 6, key)
+    await left.ask(`bytes ${RIGHT} ${ports.right} ${asked.toString('hex')}`)
+    sendFromElsewhere(answer)
+    for (const datagram of [answer, answer, Buffer.from('the last one')])
+      await right.ask(`bytes ${LEFT} ${ports.left} ${datagram.toString('hex')}`)
+    const came: { readonly from: { readonly port: number }; readonly text: string }[] = []
+    await eventually(async () => {
+      came.push(...((await left.ask('datagrams'))['datagrams'] as typeof came))
+      expect(came.map(({ text }) => text)).toContain('the last one')
+    })
+    const count = (datagram: Buffer, isRight: boolean) =>
+      came.filter(
+        ({ from, text }) => text === datagram.toString('latin1') && (from.port === ports.right) === isRight,
+      ).length
+    expect([count(question, false), count(question, true)]).toEqual([4, 1])
+    expect([count(answer, false), count(answer, true)]).toEqual([0, 1])
+    expect(count(other, false)).toBe(0)
+    await right.ask('datagrams')
+  })
+
+  /** From another port of the right host. */
+  function sendFromElsewhere(datagram: Buffer): void {
+    const program = `const socket = require('node:dgram').createSocket('udp4')
+      socket.send(Buffer.from('${datagram.toString('hex')}', 'hex'), ${ports.left}, '${LEFT}', () => socket.close())`
+    lab.run('right', [process.execPath, '-e', program])
+  }
+
   it('goes over UDP when told, and back to the stream where the way is blocked', async () => {
     await left.ask(`path ${RIGHT} ${ports.right}`)
     await right.ask(`path ${LEFT} ${ports.left}`)
@@ -226,4 +265,12 @@ function checks(isFake: boolean): void {
     expect(await left.ask('close')).toEqual({ done: true })
     await eventually(() => expect(() => lab.run('left', ['ip', 'link', 'show', device])).toThrow(device))
   })
+}
+
+/** A probe of a path (docs/PROTOCOLS.md, 'Paths over UDP'): 1 a question, 2 an answer. */
+function probeOf(kind: 1 | 2, token: Buffer, nonce: number, key: Buffer): Buffer {
+  const rest = Buffer.alloc(kind === 1 ? 14 : 28)
+  rest.writeUInt32BE(nonce, 4)
+  const content = Buffer.concat([Buffer.from(`mp\x01`), Buffer.of(kind), token, rest])
+  return Buffer.concat([content, createHmac('sha256', key).update(content).digest().subarray(0, 16)])
 }

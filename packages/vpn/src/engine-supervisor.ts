@@ -28,6 +28,7 @@ type SupervisedEngine = Pick<
   | 'openSocket'
   | 'closeSocket'
   | 'expectProbes'
+  | 'forgetProbes'
   | 'takeDatagrams'
   | 'activePeers'
 >
@@ -103,7 +104,8 @@ class ReopeningEngine implements EngineSupervisor {
       sendDatagram: (to, bytes, socket) => this.#engine?.sendDatagram(to, bytes, socket) ?? false,
       openSocket: () => this.#engine?.openSocket(),
       closeSocket: (port) => this.#engine?.closeSocket(port),
-      expectProbes: (pairs) => this.#engine?.expectProbes(pairs),
+      expectProbes: (pair) => this.#engine?.expectProbes(pair),
+      forgetProbes: (token) => this.#engine?.forgetProbes(token),
       takeDatagrams: () => this.#engine?.takeDatagrams() ?? [],
       activePeers: () => this.#engine?.activePeers() ?? [],
       take: (peer) => this.#engine?.take(peer),

@@ -8,7 +8,7 @@ import {
   silentLogger,
   tryParseAddressInRange,
 } from '@mesh/core'
-import type { Datagram, Endpoint } from '@mesh/engine'
+import type { Datagram, Endpoint, ProbePair } from '@mesh/engine'
 import { createManualClock, createSeededRandom, Nat, type NatKind } from '@mesh/testkit'
 import { createPaths } from '../src/paths/create-paths.ts'
 import type { Paths } from '../src/paths/paths.ts'
@@ -46,6 +46,8 @@ export interface SimMember {
   readonly vpnRanges: Cidr[]
   /** The ports of its further sockets. */
   readonly sockets: Set<number>
+  /** The pairs whose probes its engine expects, by their tokens in hex. */
+  readonly expected: Map<string, ProbePair>
   /** Further addresses of its own in the open, with the delay to them. */
   readonly others: Map<IpAddress, number>
 }
@@ -113,7 +115,8 @@ export class PathNetwork {
             return this.#nextPort++
           },
           closeSocket: (port) => void member.sockets.delete(port),
-          expectProbes: () => {},
+          expectProbes: (pair) => void member.expected.set(hexOf(pair.token), pair),
+          forgetProbes: (token) => void member.expected.delete(hexOf(token)),
           takeDatagrams: () => inbox.splice(0),
           activePeers: () => [...member.active],
         },
@@ -143,6 +146,7 @@ export class PathNetwork {
       active: new Set(),
       vpnRanges: [],
       sockets: new Set(),
+      expected: new Map(),
       others: new Map(),
     }
     this.#inboxes.set(member, inbox)
@@ -286,4 +290,8 @@ interface Arriving {
   readonly left: Endpoint
   readonly to: Endpoint
   readonly bytes: Uint8Array
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

@@ -672,6 +672,42 @@ describe('what strangers send', () => {
     }
   })
 
+  test('probes that arrive first from other ports of the address in use, by who is faster, leave the path as it is', async () => {
+    const { network, a, b } = await direct()
+    Object.assign(network, { delayMs: 150, loss: 0.03 })
+    await network.run(10_000)
+    let [sent, port, doubted] = [network.sent.length, 10_000, 0]
+    for (let ms = 0; ms < 60_000; ms += 20) {
+      await network.run(20)
+      for (const { from, to, bytes } of network.sent.slice(sent)) {
+        const copies = bytes[3] === 1 ? 4 : 0
+        const receiver = to.address === a.nat.ip ? a : b
+        for (let copy = 0; copy < copies; copy++)
+          network.inject(receiver, { address: from.address, port: port++ }, bytes)
+      }
+      sent = network.sent.length
+      if (!isDirect(a, b)) doubted++
+    }
+    expect(port).toBeGreaterThan(10_500)
+    // a probe that is lost, now and then
+    expect(doubted).toBeLessThan(3_000 * 0.05)
+  })
+
+  test('the engine knows where each peer says that it is, whose probes no copies from elsewhere hold up', async () => {
+    const { network, a, b } = await direct()
+    const told = () =>
+      [...a.expected.values()].flatMap(({ endpoints }) => endpoints.map(({ address }) => address))
+    expect(told()).toContain(b.nat.ip)
+    expect(told()).not.toContain('6.6.6.6')
+    b.others.set('6.6.6.6' as IpAddress, 0)
+    await network.run(5_000)
+    expect(told()).toContain('6.6.6.6')
+    const { size } = a.expected
+    a.paths.forget(b.id)
+    expect(a.expected.size).toBe(size - 1)
+    expect(told()).not.toContain(b.nat.ip)
+  })
+
   test('a probe that came through the VPN itself proves no way', async () => {
     const { network, a, b } = await direct()
     const inside = { address: '10.1.0.2' as never, port: 4_700 }

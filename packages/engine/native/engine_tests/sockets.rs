@@ -1,7 +1,7 @@
 //! Engines that exchange sealed packets over their UDP sockets, and what strangers send there.
 use super::*;
 use crate::events::Event;
-use crate::probe_gate::tests::probe;
+use crate::probe_gate::tests::{pair, probe};
 use crate::sockets::OWN;
 use std::net::{SocketAddr, UdpSocket as PlainSocket};
 
@@ -306,7 +306,7 @@ fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_e
     let (a, b) = connected_by_sockets();
     let mut random = Random::new(77);
     let (to, word, key) = (address_of(&b), [7; 8], [1; 32]);
-    b.engine.expect_probes([(word, key)].into_iter());
+    b.engine.expect_probes(pair(word, key));
     // replayed ones are real: overheard on the way
     let overheard = stranger();
     set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false, ..Path::STREAM });

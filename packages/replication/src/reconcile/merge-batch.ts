@@ -13,51 +13,79 @@ export interface MergedBatch {
   readonly retracted: readonly KeyedEntry[]
 }
 
+interface MergeParts {
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'admits'>
+  readonly clock: Clock
+  /** The time that all sessions share. */
+  readonly time: TimeShare
+  readonly signal: AbortSignal
+}
+
+/** The ledger’s verdicts on some entries. */
+interface Judged {
+  accepted: number
+  readonly refused: { readonly keyed: KeyedEntry; readonly code: RejectionCode }[]
+  readonly retracted: KeyedEntry[]
+}
+
 export async function mergeBatch(
   entries: readonly KeyedEntry[],
   author: PeerId,
-  {
-    ledger,
-    clock,
-    time,
-    signal,
-  }: {
-    readonly ledger: Pick<Ledger, 'merge' | 'snapshot'>
-    readonly clock: Clock
-    /** The time that all sessions share. */
-    readonly time: TimeShare
-    readonly signal: AbortSignal
-  },
+  parts: MergeParts,
 ): Promise<MergedBatch> {
-  const refused: (Refusal & { readonly code: RejectionCode })[] = []
-  const retracted: KeyedEntry[] = []
-  let accepted = 0
+  const { ledger } = parts
   const before = ledger.snapshot().digest().digest
+  let { accepted, refused, retracted } = await mergeSlices(entries, author, parts)
+  for (;;) {
+    // their owners were let in by what came with them, or meanwhile
+    const isLetIn = ({ keyed, code }: Judged['refused'][number]) =>
+      code === 'GATED' && ledger.admits(keyed.entry.owner)
+    const letIn = refused.filter(isLetIn).map(({ keyed }) => keyed)
+    if (letIn.length === 0) break
+    const left = refused.filter((refusal) => !isLetIn(refusal))
+    const again = await mergeSlices(letIn, author, parts)
+    accepted += again.accepted
+    refused = [...left, ...again.refused]
+    retracted = [...retracted, ...again.retracted]
+  }
+  const news = accepted > 0 && ledger.snapshot().digest().digest !== before
+  return { accepted, news, refused: refused.map(toRefusal), retracted }
+}
+
+async function mergeSlices(
+  entries: readonly KeyedEntry[],
+  author: PeerId,
+  { ledger, clock, time, signal }: MergeParts,
+): Promise<Judged> {
+  const judged: Judged = { accepted: 0, refused: [], retracted: [] }
   for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
     await time.turn(SLICE_MS, signal)
     const startMs = clock.monotonic()
     const slice = entries.slice(at, at + MERGE_SLICE_ENTRIES)
     const result = ledger.merge(slice, author)
-    accepted += result.accepted
-    refused.push(...toRefusals(slice, result.rejected))
-    retracted.push(...(result.retracted ?? []))
+    judged.accepted += result.accepted
+    judged.refused.push(...refusedOf(slice, result.rejected))
+    judged.retracted.push(...(result.retracted ?? []))
     const workedMs = clock.monotonic() - startMs
     time.use(workedMs)
     // Whoever sends mostly what is refused gets a quarter of the time.
-    if (refused.length > accepted && workedMs > 0) await delay(clock, 3 * workedMs, signal)
+    if (judged.refused.length > judged.accepted && workedMs > 0) await delay(clock, 3 * workedMs, signal)
   }
-  const news = accepted > 0 && ledger.snapshot().digest().digest !== before
-  return { accepted, news, refused, retracted }
+  return judged
 }
 
-function toRefusals(
+function refusedOf(
   slice: readonly KeyedEntry[],
   rejected: readonly { readonly bucket: string; readonly key: string; readonly code: RejectionCode }[],
-) {
+): Judged['refused'] {
   if (rejected.length === 0) return []
   const codes = new Map(rejected.map((refusal) => [positionId(refusal), refusal.code]))
   return slice.flatMap((keyed) => {
     const code = codes.get(positionId(keyed))
-    return code === undefined ? [] : [{ hash: entryHash(keyed).subarray(0, SHORT_HASH_BYTES), code }]
+    return code === undefined ? [] : [{ keyed, code }]
   })
+}
+
+function toRefusal({ keyed, code }: Judged['refused'][number]): MergedBatch['refused'][number] {
+  return { hash: entryHash(keyed).subarray(0, SHORT_HASH_BYTES), code }
 }

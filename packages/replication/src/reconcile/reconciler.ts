@@ -3,7 +3,7 @@
  * remote can misbehave to an abort that is counted.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import { entryHash, isVersionAhead, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
+import { isVersionAhead, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
 import {
@@ -13,7 +13,6 @@ import {
   REPLICATION_PROTOCOL,
   SESSION_TIMEOUT_MS,
   KNOWN_DIFFERENCE_MS,
-  SHORT_HASH_BYTES,
   PEER_CLOCK_STEP_MS,
 } from '../limits.ts'
 import { mergeBatch } from './merge-batch.ts'
@@ -35,6 +34,7 @@ import { RemoteWait } from './remote-wait.ts'
 import { SessionSeats } from './session-seats.ts'
 import { SessionTurns } from './session-turns.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
+import { RefusedThere } from './refused-there.ts'
 import { createSession, type Session } from '../session/session.ts'
 import type { SyncMessage } from '../session/sync-message.ts'
 import { decodeSyncMessage, encodeSyncMessage } from '../session/sync-message-codec.ts'
@@ -79,7 +79,7 @@ export interface ReconcilerInit {
 }
 
 export interface ReconcilerComponents {
-  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'clockTold'>
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'clockTold' | 'admits'>
   readonly channels: ReplicationChannels
   readonly clock: Clock
   readonly logger: Logger
@@ -93,11 +93,10 @@ class ChannelReconciler implements Reconciler {
   readonly peers: PeerSessions
   readonly failures: Partial<Record<ReconcileFailure, number>> = {}
   readonly refusedHere: Record<string, number> = {}
-  readonly refusedThere: Record<string, number> = {}
   readonly #init: ReconcilerInit
   readonly #components: ReconcilerComponents
   readonly #ours: RefusalMemory
-  readonly #theirs: RefusalMemory
+  readonly #theirs: RefusedThere
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
   readonly #stopping = new AbortController()
@@ -109,7 +108,7 @@ class ChannelReconciler implements Reconciler {
     this.#seats = new SessionSeats(clock)
     this.#turns = new SessionTurns(clock, this.#stopping.signal)
     this.#ours = createRefusalMemory({ livenessMs: init.livenessMs })
-    this.#theirs = createRefusalMemory({ livenessMs: init.livenessMs })
+    this.#theirs = new RefusedThere(init.livenessMs, init.onRefusedThere)
     this.#init = init
     this.#components = components
     this.peers = createPeerSessions(components.clock)
@@ -117,6 +116,10 @@ class ChannelReconciler implements Reconciler {
 
   get running(): number {
     return this.#channels.size
+  }
+
+  get refusedThere(): Readonly<Record<string, number>> {
+    return this.#theirs.counts
   }
 
   async start(): Promise<void> {
@@ -137,7 +140,8 @@ class ChannelReconciler implements Reconciler {
   }
 
   admissionChanged(): void {
-    for (const memory of [this.#ours, this.#theirs]) memory.forget('GATED')
+    this.#ours.forget('GATED')
+    this.#theirs.forget('GATED')
     this.peers.forgetDifferences()
   }
 
@@ -231,14 +235,14 @@ class ChannelReconciler implements Reconciler {
   ): Session {
     const now = () => this.#components.clock.monotonic()
     const hello = { ...helloOf(snapshot), nowMs: Math.round(this.#components.clock.now()) }
-    return createSession({
+    const session = createSession({
       role,
       maxEntries: this.#init.maxEntries,
       snapshot,
       hello,
       current: () => this.#components.ledger.snapshot(),
       isRefused: (hash) => this.#ours.has(hexOf(hash), now()),
-      isRefusedThere: (hashOf) => this.#theirs.size > 0 && this.#theirs.has(peer + hexOf(hashOf()), now()),
+      isRefusedThere: (hashOf) => this.#theirs.has({ peer, hello: session.theirs }, hashOf, now()),
       isAhead: (version) => isVersionAhead(version, hello.nowMs),
       isKnownDifference: (theirs) => {
         const { knownDifference } = this.peers.of(peer)
@@ -247,6 +251,7 @@ class ChannelReconciler implements Reconciler {
         return tally.isKnownDifference
       },
     })
+    return session
   }
 
   /** Message for message, until neither has more to say. */
@@ -272,8 +277,9 @@ class ChannelReconciler implements Reconciler {
         const { entries, refused } = await this.#turns.run(() => session.receive(message))
         this.#bound(channel, session.pending + entries.length)
         if (refused.length > 0) {
-          const [from, sent] = [channel.peer, lastSent]
-          await this.#turns.run(() => this.#rememberTheirs(from, refused, sent))
+          const by = { peer: channel.peer, hello: session.theirs }
+          const [sent, nowMs] = [lastSent, this.#components.clock.monotonic()]
+          await this.#turns.run(() => this.#theirs.add(by, refused, sent, nowMs))
         }
         const parts = { ...this.#components, time: this.#turns.time, signal: this.#stopping.signal }
         const merged = await mergeBatch(entries, channel.peer, parts)
@@ -315,22 +321,6 @@ class ChannelReconciler implements Reconciler {
 
   #isStopped(): boolean {
     return this.#stopping.signal.aborted
-  }
-
-  /** @param sent the entries of the message that was answered */
-  #rememberTheirs(peer: PeerId, refused: SyncMessage['refused'], sent: readonly KeyedEntry[]): void {
-    const now = this.#components.clock.monotonic()
-    const byHash = new Map(sent.map((keyed) => [hexOf(shortHash(keyed)), keyed]))
-    for (const { hash, code } of refused) {
-      const keyed = byHash.get(hexOf(hash))
-      if (keyed === undefined) continue
-      this.#theirs.add(peer + hexOf(hash), code, now)
-      this.#init.onRefusedThere(keyed, code)
-      // Codes are a remote's words: only those that look like ours get a counter.
-      const known = /^[A-Z_]{3,16}$/.test(code) && Object.keys(this.refusedThere).length < 32
-      const name = known || Object.hasOwn(this.refusedThere, code) ? code : 'OTHER'
-      this.refusedThere[name] = (this.refusedThere[name] ?? 0) + 1
-    }
   }
 
   #rememberOurs(refused: SyncMessage['refused'], tally: Tally): void {
@@ -391,8 +381,4 @@ interface Conversation {
   readonly channel: ReplicationChannel
   readonly session: Session
   readonly remote: RemoteWait
-}
-
-function shortHash(keyed: KeyedEntry): Uint8Array {
-  return entryHash(keyed).subarray(0, SHORT_HASH_BYTES)
 }

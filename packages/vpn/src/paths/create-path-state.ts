@@ -23,6 +23,8 @@ export function createPathState(
     paths: new Map(),
     chosen: undefined,
     isSuspect: false,
+    otherPorts: [],
+    copiedAt: Number.NEGATIVE_INFINITY,
     lostAt: Number.NEGATIVE_INFINITY,
     isLetGo: false,
     brokeAt: [],

@@ -133,12 +133,11 @@ class UdpPaths implements Paths {
       )
       if (before !== undefined) this.#reset(member)
       member.theirs = { message, keys }
-      this.#expectProbes()
     } else {
       member.theirs = { message, keys: before.keys }
     }
-    const candidates = believedCandidates(message.candidates, this.#init.vpnRanges())
-    this.#step(member, { type: 'candidates', candidates })
+    this.#expectProbes(member)
+    this.#step(member, { type: 'candidates', candidates: this.#believed(message) })
   }
 
   forget(peer: PeerId): void {
@@ -150,7 +149,7 @@ class UdpPaths implements Paths {
     for (const tell of member.measuring) tell(undefined)
     this.#members.delete(peer)
     this.#byToken.delete(hexOf(member.token))
-    this.#expectProbes()
+    this.#components.engine.forgetProbes(member.token)
     this.#sockets.forget(peer)
     if (this.#members.size === 0) this.#unwatch()
     if (hadPath && !this.#stopped) this.#components.onPath(peer)
@@ -161,7 +160,7 @@ class UdpPaths implements Paths {
   }
 
   restart(): void {
-    this.#expectProbes()
+    for (const member of this.#all()) this.#expectProbes(member)
     this.#sockets.restart()
     for (const member of this.#all()) this.#reset(member)
     this.#own.restart()
@@ -356,11 +355,20 @@ class UdpPaths implements Paths {
     if (hadPath) this.#components.onPath(member.peer)
   }
 
-  #expectProbes(): void {
-    const pairs = this.#all().flatMap(({ token, theirs }) =>
-      theirs === undefined ? [] : [{ token, key: theirs.keys.receive }],
-    )
-    this.#components.engine.expectProbes(pairs)
+  #expectProbes({ token, theirs }: Member): void {
+    if (theirs === undefined) return
+    const { message, keys } = theirs
+    const endpoints = this.#believed(message).map(({ endpoint }) => endpoint)
+    this.#components.engine.expectProbes({
+      token,
+      theirToken: message.token,
+      key: keys.receive,
+      endpoints,
+    })
+  }
+
+  #believed({ candidates }: PathsMessage): readonly Candidate[] {
+    return believedCandidates(candidates, this.#init.vpnRanges())
   }
 
   #watch(): void {

@@ -47,6 +47,10 @@ export const YOUNGER_MS = 1_000
 export const PROBE_EVERY_MS = 700
 /** How often it is probed while none do and a NAT is on it, in ms: NATs forget after 30 s and more. */
 export const KEEPALIVE_MS = 15_000
+/** How many probes from another port of the address in use are remembered: they may be copies. */
+export const OTHER_PORTS_KEPT = 8
+/** How long other ports say nothing of the path in use once one was such a copy, in ms: whoever makes them makes more. */
+export const COPIED_MS = 60_000
 /** How old an answer may be, in ms, for a path to be trusted alone with the first packets after a silence. */
 export const FRESH_MS = 20_000
 /** How many breaks of a path are remembered, for the period of a NAT that forgets. */

@@ -30,6 +30,13 @@ interface SentProbe {
   readonly length: number
 }
 
+/** A probe from another port than that of the path in use, and what was known of that path before. */
+interface OtherPort {
+  readonly nonce: bigint
+  readonly lost: number
+  readonly wasSuspect: boolean
+}
+
 /** One address of the peer, as one of this node's sockets reaches it. Times are in ms of a monotonic clock. */
 export interface Path {
   /** The endpoint and the socket as text. */
@@ -80,6 +87,10 @@ export interface PathState {
   chosen: Path | undefined
   /** The path in use has lost probes: packets go by the stream too. */
   isSuspect: boolean
+  /** The latest probes from another port of the peer's address: its NAT has another mapping, or somebody sent them again. */
+  otherPorts: readonly OtherPort[]
+  /** When that was somebody who overheard one: it came from the path in use, too. */
+  copiedAt: number
   /** When the path in use died last: what was heard before says nothing any more of why there is none. */
   lostAt: number
   /** The path in use was let go, as nobody needed it, and none was looked for since. */

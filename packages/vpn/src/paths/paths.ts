@@ -15,6 +15,7 @@ export interface PathsComponents {
     Engine,
     | 'sendDatagram'
     | 'expectProbes'
+    | 'forgetProbes'
     | 'takeDatagrams'
     | 'activePeers'
     | 'udpPort'

@@ -10,10 +10,12 @@ import { choose, compare } from './choose-path.ts'
 import { isActive, isProven, pathKey, pathTo } from './known-paths.ts'
 import {
   ALTERNATIVES_MS,
+  COPIED_MS,
   FRESH_MS,
   IDLE_MS,
   LEAST_RAISE_MS,
   LEFT_PROBES,
+  OTHER_PORTS_KEPT,
   PROBE_EVERY_MS,
   ROUNDS_MS,
   SEAL_BYTES,
@@ -183,15 +185,33 @@ function takePing(
   if (path === undefined) return
   path.heardAt = now
   path.theirTurn = Math.max(path.theirTurn, turn)
-  // the peer's NAT gave the socket in use another port: the one before may be gone
-  if (isOther && chosen !== undefined && turn === chosen.theirTurn) {
-    suspect(state)
-    chosen.lost = Math.max(chosen.lost, LEFT_PROBES)
-  }
+  if (isOther && chosen !== undefined && turn === chosen.theirTurn) takeOtherPort(state, chosen, nonce, now)
+  else if (path === chosen) takeCopied(state, chosen, nonce, now)
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)
   const isKnown = path.answeredAt !== undefined && now - path.answeredAt < ALTERNATIVES_MS
   if (!wasAsked && !isKnown && path !== chosen) ping(state, path, { now, effects })
+}
+
+/** The peer's NAT gave the socket in use another port, and the one before may be gone; unless somebody sends copies. */
+function takeOtherPort(state: PathState, chosen: Path, nonce: bigint, now: number): void {
+  const before = { nonce, lost: chosen.lost, wasSuspect: state.isSuspect }
+  state.otherPorts = [...state.otherPorts, before].slice(-OTHER_PORTS_KEPT)
+  if (now - state.copiedAt <= COPIED_MS) return
+  suspect(state)
+  chosen.lost = Math.max(chosen.lost, LEFT_PROBES)
+}
+
+/** The same probe came from another port before: somebody overheard it and was faster, and the mapping is as it was. */
+function takeCopied(state: PathState, chosen: Path, nonce: bigint, now: number): void {
+  const first = state.otherPorts.find((each) => each.nonce === nonce)
+  if (first === undefined) return
+  const isNew = now - state.copiedAt > COPIED_MS
+  state.copiedAt = now
+  // what was lost meanwhile counts on
+  if (!isNew || chosen.lost > LEFT_PROBES) return
+  chosen.lost = first.lost
+  state.isSuspect = first.wasSuspect
 }
 
 function takePong(

@@ -49,6 +49,7 @@ export interface TunnelsComponents {
     | 'openSocket'
     | 'closeSocket'
     | 'expectProbes'
+    | 'forgetProbes'
     | 'takeDatagrams'
     | 'activePeers'
   >
