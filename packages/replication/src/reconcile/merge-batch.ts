@@ -47,6 +47,8 @@ export async function mergeBatch(
     accepted += again.accepted
     refused = [...left, ...again.refused]
     retracted = [...retracted, ...again.retracted]
+    // nobody more was let in by these
+    if (again.accepted === 0) break
   }
   const news = accepted > 0 && ledger.snapshot().digest().digest !== before
   return { accepted, news, refused: refused.map(toRefusal), retracted }
