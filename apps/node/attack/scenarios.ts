@@ -4,6 +4,7 @@ import { ADMINISTRATOR_ATTACKS } from './scenarios/administrators.ts'
 import { BULK_ATTACKS } from './scenarios/bulk.ts'
 import { CLAIM_ATTACKS } from './scenarios/claims.ts'
 import { CLIENT_ATTACKS } from './scenarios/clients.ts'
+import { CLOSING_ATTACKS } from './scenarios/closing.ts'
 import { CONNECTION_ATTACKS } from './scenarios/connections.ts'
 import { DISCOVERY_ATTACKS } from './scenarios/discovery.ts'
 import { DNS_ATTACKS } from './scenarios/dns.ts'
@@ -80,6 +81,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...ROUTER_ATTACKS,
   ...DISCOVERY_ATTACKS,
   ...ONE_HOST_ATTACKS,
+  ...CLOSING_ATTACKS,
   ...TRUST_ATTACKS,
   ...ADMINISTRATOR_ATTACKS,
   ...SHARE_ATTACKS,

@@ -255,6 +255,11 @@ export const DIAL_BACKOFF_MAX_MS = 600_000
  * often.
  */
 export const BOOTSTRAP_BACKOFF_MAX_MS = 15_000
+/**
+ * A connection that closes sooner than this, in ms, was none: from the second in a row on, the wait for the next dial is that after
+ * failures.
+ */
+export const BRIEF_CONNECTION_MS = 10_000
 /** The longest wait between two dials of a member that was connected before, in ms. */
 export const MEMBER_BACKOFF_MAX_MS = 60_000
 /** The number of failed dials in a row after which a peer that nobody mentions any more is dropped. */

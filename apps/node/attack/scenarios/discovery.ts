@@ -60,7 +60,7 @@ async function watch(attack: Attack): Promise<Watched> {
 }
 
 /** The seed of a key with a greater id: of two peers that learn of each other the one with the smaller id dials. */
-async function greaterSeed(id: string): Promise<Uint8Array> {
+export async function greaterSeed(id: string): Promise<Uint8Array> {
   for (;;) {
     const seed = randomBytes(32)
     const peer = peerIdFromPrivateKey(await generateKeyPairFromSeed('Ed25519', seed))

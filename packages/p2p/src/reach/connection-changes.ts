@@ -1,5 +1,5 @@
 /** Draws the conclusions from a connection that opened or closed. */
-import { RELAYED_GRACE_MS } from '../limits.ts'
+import { BRIEF_CONNECTION_MS, RELAYED_GRACE_MS } from '../limits.ts'
 import { onDemandDone } from './demand.ts'
 import { abandonDial, change, closeConnection, type Draft } from './draft.ts'
 import { superfluousConnections } from './duplicates.ts'
@@ -12,7 +12,7 @@ import {
   type PeerInput,
   type PeerState,
 } from './peer-state.ts'
-import { onSearchDone } from './search.ts'
+import { onSearchDone, waitAfterBriefs } from './search.ts'
 import { noteTeller, onFound } from './found.ts'
 import { failRelayed, planUpgrade } from './upgrade.ts'
 
@@ -96,7 +96,11 @@ function onClosed(
   // the other end saw it fail and had a better use for its share
   if (!isAskedFor(draft.state, draft.now)) failRelayed(draft)
   change(draft, { relayed: undefined, upgrade: undefined, retireAt: undefined })
-  if (missedAt !== undefined) onFound(draft, { type: 'found', kind: 'member', addresses: missedAt })
+  const isBrief = closed.every(({ since }) => draft.now - since < BRIEF_CONNECTION_MS)
+  change(draft, { briefs: isBrief ? draft.state.briefs + 1 : 0 })
+  if (missedAt === undefined) return
+  onFound(draft, { type: 'found', kind: 'member', addresses: missedAt })
+  waitAfterBriefs(draft)
 }
 
 /** Closes what a direct connection has replaced, once streams had the time to move. */

@@ -67,7 +67,7 @@ function hurried(
   if (search.needsRelay && !news.isNews) return { ...search, kind }
   const backoffMs = Math.min(
     MENTIONED_BACKOFF_MAX_MS,
-    DIAL_BACKOFF_MIN_MS * 2 ** Math.max(0, search.failures - 1),
+    DIAL_BACKOFF_MIN_MS * 2 ** Math.max(0, Math.max(search.failures, state.briefs - 1) - 1),
   )
   const due = Math.min(search.due, now + (news.isNews ? DIAL_BACKOFF_MIN_MS : backoffMs))
   return { ...search, kind, due, needsRelay: false, relayFrom: undefined }

@@ -154,6 +154,8 @@ export interface PeerState {
   /** Attempts of all routes. */
   readonly attempts: number
   readonly connections: readonly PeerConnection[]
+  /** Connections in a row that closed soon after they had opened. */
+  readonly briefs: number
   readonly relayed: Relayed | undefined
   /** After a relayed connection that did not become direct. */
   readonly rest: { readonly until: number; readonly times: number }
@@ -277,6 +279,7 @@ export function createPeerState(init: {
     dials: {},
     attempts: 0,
     connections: [],
+    briefs: 0,
     relayed: undefined,
     rest: { until: Number.NEGATIVE_INFINITY, times: 0 },
     upgrade: undefined,

@@ -10,7 +10,7 @@ import {
   SPECULATIVE_SPREAD_MS,
 } from '../limits.ts'
 import { change, type Draft, drawFrom, startDial } from './draft.ts'
-import { isConnected, isSearching, type PeerAddress, type Route } from './peer-state.ts'
+import { isConnected, isSearching, type PeerAddress, type PeerKind, type Route } from './peer-state.ts'
 
 const LONGEST_BACKOFF_MS = {
   configured: BOOTSTRAP_BACKOFF_MAX_MS,
@@ -70,13 +70,27 @@ export function onSearchDialFailed(draft: Draft, route: Route, error: string): v
   } else fail(draft, error)
 }
 
+/**
+ * A connection went as soon as it stood, and not for the first time: the peer wants none, or cannot keep one. That the dial
+ * succeeded is no reason to dial again at once.
+ */
+export function waitAfterBriefs(draft: Draft): void {
+  const { search, briefs } = draft.state
+  if (search === undefined || briefs < 2) return
+  const due = Math.max(search.due, draft.now + backoffMs(draft, search.kind, briefs - 1))
+  change(draft, { search: { ...search, due }, lastError: `${briefs} connections in a row closed at once` })
+}
+
+function backoffMs(draft: Draft, kind: PeerKind, failures: number): number {
+  const longest = Math.min(LONGEST_BACKOFF_MS[kind], DIAL_BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 30))
+  return longest * (0.75 + drawFrom(draft) / 2)
+}
+
 function fail(draft: Draft, error: string): void {
   const { search } = draft.state
   if (search === undefined) return
   const failures = search.failures + 1
-  const wait =
-    Math.min(LONGEST_BACKOFF_MS[search.kind], DIAL_BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 30)) *
-    (0.75 + drawFrom(draft) / 2)
+  const wait = backoffMs(draft, search.kind, failures)
   const next = { ...search, failures, due: draft.now + wait, relayFrom: undefined, needsRelay: false }
   change(draft, { lastError: error, search: failures >= MAX_FAILURES[search.kind] ? undefined : next })
   draft.effects.push({ type: 'searchFailed', failures, error })
