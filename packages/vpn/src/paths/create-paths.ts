@@ -20,6 +20,7 @@ import {
 import { CandidateTeller } from './candidate-teller.ts'
 import { createPathState } from './create-path-state.ts'
 import { type PathEnds, pathKey } from './known-paths.ts'
+import { DatagramTurns } from './datagram-turns.ts'
 import { OwnSockets } from './own-sockets.ts'
 import type { Candidate, LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import { type PeerProbes, ProbeBudget } from './probe-budget.ts'
@@ -63,6 +64,7 @@ class UdpPaths implements Paths {
   readonly #sockets: OwnSockets
   readonly #own: WatchedCandidates
   readonly #budget: ProbeBudget
+  readonly #datagrams: DatagramTurns
   /** When witnesses were asked last beside what is due. */
   #askedAt = Number.NEGATIVE_INFINITY
   #cancelActivity: (() => void) | undefined
@@ -86,6 +88,11 @@ class UdpPaths implements Paths {
       },
     })
     this.#budget = new ProbeBudget(components.clock)
+    this.#datagrams = new DatagramTurns({
+      take: () => components.engine.takeDatagrams(),
+      receive: (datagram) => this.#receive(datagram),
+      clock: components.clock,
+    })
   }
 
   open(peer: PeerId, { mtu, address }: ControlEnds): void {
@@ -156,7 +163,7 @@ class UdpPaths implements Paths {
   }
 
   datagrams(): void {
-    for (const datagram of this.#components.engine.takeDatagrams()) this.#receive(datagram)
+    this.#datagrams.look()
   }
 
   restart(): void {
@@ -206,6 +213,7 @@ class UdpPaths implements Paths {
 
   stop(): void {
     this.#stopped = true
+    this.#datagrams.stop()
     for (const peer of this.#members.keys()) this.forget(peer)
     this.#unwatch()
     this.#sockets.stop()

@@ -131,6 +131,8 @@ export const TELL_AFTER_MS = 250
 export const QUICK_TELLS = 10
 /** The time between further ones, in ms: the peer ends a channel that brings 60 a minute. */
 export const SLOW_TELL_MS = 6_000
+/** The time in ms that looking at probes, and answering them, may take in one turn of the event loop. */
+export const PROBES_TURN_MS = 5
 /** How many probes a second are sent to all addresses together that answered. */
 export const PROBES_PER_SECOND = 1_000
 /** How many of these to the addresses of one peer, a second in the long run and at once. */
