@@ -148,7 +148,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'false-answers',
     does: `${LIARS} keys with machines answer each probe, and say that it came from another stranger each time; they probe from 32 ports each as fast as they can, with numbers as great as can be`,
-    boundedBy: 'ANSWERS_PER_SECOND, MAX_PATHS, PROBES_OF_PEER, MAX_WITNESSES, PROBES_TURN_MS',
+    boundedBy: 'ANSWERS_OF_PEER, UNPROVEN_ANSWERS, MAX_PATHS, PROBES_TURN_MS',
     aim: 'probes',
     async run(attack) {
       const { signal } = attack
