@@ -26,7 +26,8 @@ export async function startStockWireguard(init: StockWireguardInit): Promise<Sto
   const [program, ...words] = lab.inside(host, [file, '-f', device])
   const environment = { ...process.env, WG_I_PREFER_BUGGY_USERSPACE_TO_POLISHED_KMOD: '1' }
   const app: ChildProcess = spawn(program, words, { stdio: 'ignore', env: environment })
-  await eventually(() => lab.run(host, ['wg', 'show', device]))
+  // the kernel makes no interface while it takes other tests' namespaces away
+  await eventually(() => lab.run(host, ['wg', 'show', device]), { withinMs: 20_000 })
   const configure = () => {
     const stripped = text.replaceAll(/^(Address|DNS|MTU) = .*\n/gm, '')
     lab.run(host, ['sh', '-c', `printf %s '${stripped}' | wg setconf ${device} /dev/stdin`])
