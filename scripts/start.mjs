@@ -11,6 +11,9 @@ const LAST_PORT = 8099
 /** Names of the settings that say which network to join. */
 const NETWORK = ['token', 'token-file', 'config']
 
+/** What a switch takes for off. */
+const OFF = ['false', '0', 'off', 'no']
+
 /** How often it is looked whether the process that began this one is there still, in ms. */
 const PARENT_LOOK_MS = 1_000
 const parent = process.ppid
@@ -68,19 +71,18 @@ const addressesIn = (line) => line.match(/\/ip4\/[\d.]+\/tcp\/\d+\/p2p\/\w+/g) ?
 
 /** Did the person set this option, by a flag or the environment? */
 function isGiven(name, args) {
-  const isFlag = args.some(
-    (word) => word === `--${name}` || word.startsWith(`--${name}=`) || word === `--no-${name}`,
-  )
-  return isFlag || Boolean(process.env[variableOf(name)])
+  return args.some(isFlagOf(name)) || Boolean(process.env[variableOf(name)])
 }
 
 /** Did the person switch this option off? The last flag counts, and any flag before the environment. */
 function isOff(name, args) {
-  const words = [`--no-${name}`, `--${name}=false`]
-  const flag = args.findLast((word) => [...words, `--${name}`, `--${name}=true`].includes(word))
-  return flag === undefined ? process.env[variableOf(name)] === 'false' : words.includes(flag)
+  const flag = args.findLast(isFlagOf(name))
+  const given = flag === undefined ? process.env[variableOf(name)] : (flag.split('=')[1] ?? 'true')
+  return flag === `--no-${name}` || OFF.includes(given?.toLowerCase())
 }
 
+const isFlagOf = (name) => (word) =>
+  word === `--${name}` || word.startsWith(`--${name}=`) || word === `--no-${name}`
 const variableOf = (name) => `MESH${name.replaceAll('-', '').toUpperCase()}`
 
 /** Made once, for this checkout; whoever has it can join. */

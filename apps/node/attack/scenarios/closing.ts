@@ -15,7 +15,7 @@ export const CLOSING_ATTACKS: readonly Scenario[] = [
     name: 'closing-members',
     who: 'member',
     does: `${CLOSERS} keys from as many addresses say that they are members, go, and close each connection at once by which the node looks for them`,
-    boundedBy: 'BRIEF_CONNECTION_MS, MEMBER_BACKOFF_MAX_MS',
+    boundedBy: 'BRIEF_CONNECTION_MS, MEMBER_BACKOFF_MAX_MS, MAX_VAIN_DIALS_PER_MINUTE',
     legacy: { meaningless: 'looks for nobody who went' },
     isApart: true,
     aim: DIALS,

@@ -43,7 +43,7 @@ function readList(file: string): string {
 /** Interface, destination, gateway, flags, ..., mask; addresses are numbers in the machine's order of bytes. */
 export function parseIpv4Routes(text: string, except?: string): readonly HostRoute[] {
   return text.split('\n').flatMap((line) => {
-    if (line.startsWith(`${except}\t`)) return []
+    if (except !== undefined && line.startsWith(`${except}\t`)) return []
     const [name = '', to = '', , flags = '', , , , mask = ''] = line.split('\t').map((word) => word.trim())
     if (!/^[\da-f]{8}$/i.test(to) || !/^[\da-f]{8}$/i.test(mask) || !isKept(flags)) return []
     const bits = bytesOf(mask).reduce((sum, byte) => sum + byte.toString(2).replaceAll('0', '').length, 0)
@@ -54,7 +54,7 @@ export function parseIpv4Routes(text: string, except?: string): readonly HostRou
 /** Destination, length, source, its length, next hop, metric, counters, flags, interface. */
 export function parseIpv6Routes(text: string, except?: string): readonly HostRoute[] {
   return text.split('\n').flatMap((line) => {
-    if (line.endsWith(` ${except}`)) return []
+    if (except !== undefined && line.endsWith(` ${except}`)) return []
     const [to = '', length = '', , , , , , , flags = '', name = ''] = line.trim().split(/\s+/)
     if (!/^[\da-f]{32}$/i.test(to) || !isKept(flags)) return []
     return routeOf(name, `${to.match(/.{4}/g)?.join(':')}/${Number.parseInt(length, 16)}`)

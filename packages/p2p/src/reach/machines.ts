@@ -69,8 +69,9 @@ export class Machines {
     const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
     this.#keep(before, state)
     this.#noteDial(before, input, now)
-    if (isConnected(state) && !(before !== undefined && isConnected(before)))
-      this.#shares = afterSuccess(this.#shares, peer)
+    const isNew = isConnected(state) && !(before !== undefined && isConnected(before))
+    // of a peer that closed the last one at once the dials go on to count
+    if (isNew && state.briefs === 0) this.#shares = afterSuccess(this.#shares, peer)
     for (const effect of effects) {
       if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
     }

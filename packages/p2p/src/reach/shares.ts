@@ -82,7 +82,7 @@ function mayBegin(
   return begun.filter((one) => one.turnOf === turnOf).length < FEW_NEW_DIALS
 }
 
-/** A dial of the peer succeeded: those of it were not in vain. */
+/** A dial of the peer succeeded, and brought more than a moment: those of it were not in vain. */
 export function afterSuccess(shares: Shares, peer: string): Shares {
   const vain = shares.vain.filter((one) => one.peer !== peer)
   return vain.length === shares.vain.length ? shares : { ...shares, vain }
