@@ -84,6 +84,8 @@ describe.skipIf(!mounted)(`a disk that gets full in the middle${why}`, () => {
         async () => {
           await clock.advance(100)
           expect(readdirSync(disk).filter((name) => name.includes('.copy'))).toEqual(['ledger.db.copy'])
+          // the next one is planned after that: time that passes before does not count for it
+          expect(clock.pending).toBe(1)
         },
         { withinMs: 10_000 },
       )
@@ -173,6 +175,7 @@ describe.skipIf(!mounted)(`a disk that gets full in the middle${why}`, () => {
     await eventually(async () => {
       await clock.advance(100)
       expect(readdirSync(disk)).not.toContain('ledger.db.copy.new')
+      expect(clock.pending).toBe(1)
     })
     expect(copies.problem).toMatchObject({ isDamaged: true, isCopied: false })
     expect(readFileSync(`${file}.copy`).equals(before)).toBe(true)
