@@ -8,12 +8,12 @@ import { createHttpServer } from './http-server.ts'
 const CONNECTIONS = 200
 const HEAD_BYTES = 20 * 1024
 
-/** Listens, with an answer to each request, and gives what opens a connection from an address. */
+/** Listens, with an answer to each request once it is there in whole, and gives what opens a connection from an address. */
 async function listen(monotonic: () => number, onRequest: (path: string) => void) {
   const server = createHttpServer(
-    ({ url = '' }, res) => {
-      onRequest(url)
-      res.end('answered')
+    (req, res) => {
+      onRequest(req.url ?? '')
+      req.resume().once('end', () => res.end('answered'))
     },
     { clock: { ...systemClock, monotonic }, random: systemRandom },
   )
@@ -76,4 +76,46 @@ test('of new connections that wait each address has as many read, however many o
   askMany()
   await eventually(() => expect(asked).toHaveLength(2 * CONNECTIONS + 1))
   expect(asked.indexOf('/one')).toBeLessThan(NEW_HEADS_AT_ONCE)
+})
+
+test('a question is not kept waiting by bodies of which a byte comes on many connections at once', async () => {
+  let asked = 0
+  let readBefore = 0
+  const taken: Socket[] = []
+  const readOf = new Map<Socket, number>()
+  const areRead = () => taken.filter((socket) => socket.bytesRead > (readOf.get(socket) ?? 0))
+  let now = 0
+  const { server, open } = await listen(
+    () => now++,
+    (path) => {
+      asked++
+      if (path === '/health') readBefore = areRead().length
+    },
+  )
+  server.on('connection', (socket) => taken.push(socket))
+  let answers = 0
+  const openAndCount = () => {
+    const socket = open()
+    return socket
+      .setEncoding('latin1')
+      .on('data', (text: string) => (answers += text.split('answered').length - 1))
+  }
+  const many = Array.from({ length: CONNECTIONS }, openAndCount)
+  for (const socket of many) socket.write('PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\n')
+  await eventually(() => expect(asked).toBe(CONNECTIONS))
+  const known = openAndCount()
+  known.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await eventually(() => expect(answers).toBe(1))
+
+  const bring = async (text: string) => {
+    for (const socket of taken) readOf.set(socket, socket.bytesRead)
+    for (const socket of many) socket.write(text)
+    known.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await eventually(() => expect(areRead()).toHaveLength(CONNECTIONS + 1))
+  }
+  await bring('a')
+  await bring('b')
+  expect(readBefore).toBeLessThan(CONNECTIONS / 2)
+  await bring('c')
+  await eventually(() => expect(answers).toBe(CONNECTIONS + 4))
 })
