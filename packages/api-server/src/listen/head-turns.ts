@@ -123,7 +123,9 @@ export class HeadTurns {
     const ofNew = Math.min(this.#new.size, mostNew)
     const known = this.#known.take(Math.max(this.#atOnce / 2, this.#atOnce - ofNew))
     const others = this.#new.take(Math.min(this.#atOnce - known.length, mostNew))
-    const next = [...known, ...others, ...this.#bodies.take(this.#atOnce / 2)]
+    // what is behind a head takes no time from those who ask for the first time
+    const ofBodies = this.#new.size > 0 ? 1 : this.#atOnce / 2
+    const next = [...known, ...others, ...this.#bodies.take(ofBodies)]
     for (const socket of next) {
       if (this.#unbegun.delete(socket)) {
         socket.once('close', () => this.#leave(socket))
