@@ -15,8 +15,12 @@ function createGuard() {
     { isConfigured: () => false, maxConnections: 12, onClosed: () => {} },
     { clock, logger: silentLogger },
   )
+  const looks = { count: 0 }
   const host = {
-    getConnections: () => [...open],
+    getConnections: () => {
+      looks.count++
+      return [...open]
+    },
     addEventListener: (_type: string, listener: never) => void listeners.push(listener),
     removeEventListener: () => {},
   }
@@ -42,8 +46,11 @@ function createGuard() {
     open.add(connection)
     for (const listener of listeners) listener(new CustomEvent('connection:open', { detail: connection }))
   }
-  return { guard, open, connect }
+  return { guard, open, looks, connect }
 }
+
+/** Resolves when what was put off to the end of this turn of the event loop is done. */
+const turnOver = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 /** More than strangers may have from one address. */
 const PEERS = Array.from({ length: 60 }, (_, at) => `peer ${at}`)
@@ -51,11 +58,20 @@ const PEERS = Array.from({ length: 60 }, (_, at) => `peer ${at}`)
 test('what this node dialled because its peers asked for it counts as theirs', async () => {
   const { guard, open, connect } = createGuard()
   for (const peer of PEERS) await guard.dialFor(peer, async () => connect(peer))
+  await turnOver()
   expect(open.size).toBeLessThan(guard.bounds.maxUnproven)
 })
 
-test('what this node dialled by itself stays', () => {
+test('all connections are looked at once, however many come in a turn of the event loop', async () => {
+  const { looks, connect } = createGuard()
+  for (const peer of PEERS) connect(peer)
+  await turnOver()
+  expect(looks.count).toBe(1)
+})
+
+test('what this node dialled by itself stays', async () => {
   const { open, connect } = createGuard()
   for (const peer of PEERS) connect(peer)
+  await turnOver()
   expect(open.size).toBe(PEERS.length)
 })

@@ -70,6 +70,7 @@ export class ConnectionGuard {
   readonly #strikes = new BoundedMap<string, Strikes>(4 * MAX_KNOWN_PEERS)
   readonly #takeMessage: TakeMessage
   #guarded: GuardedHost | undefined
+  #isLookDue = false
   #stopMembership = () => {}
 
   constructor(init: GuardInit, components: { readonly clock: Clock; readonly logger: Logger }) {
@@ -90,7 +91,7 @@ export class ConnectionGuard {
     guarded.host.addEventListener('connection:open', this.#onOpen)
     this.#stopMembership = guarded.membership.onMember((peer) => {
       if (!this.#knownSince.has(peer)) this.#knownSince.set(peer, this.#clock.monotonic())
-      this.#closeSurplus()
+      this.#closeSurplusSoon()
     })
   }
 
@@ -142,17 +143,26 @@ export class ConnectionGuard {
     boundUnread(detail, unread)
     boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage, clock: this.#clock })
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
-    this.#closeSurplus(detail)
+    this.#closeSurplusSoon()
   }
 
-  #closeSurplus(opened?: Connection): void {
+  /** All are looked at once in a turn of the event loop, however many open or prove themselves in it. */
+  #closeSurplusSoon(): void {
+    if (this.#isLookDue) return
+    this.#isLookDue = true
+    setImmediate(() => {
+      this.#isLookDue = false
+      this.#closeSurplus()
+    })
+  }
+
+  #closeSurplus(): void {
     if (this.#guarded === undefined) return
-    const open = new Set(this.#guarded.host.getConnections())
-    if (opened?.status === 'open') open.add(opened)
+    const open = this.#guarded.host.getConnections()
     const { maxConnections, maxUnproven } = this.bounds
-    if (open.size <= Math.min(maxConnections, maxUnproven / 2)) return
-    const connections = new Map([...open].map((connection) => [connection.id, connection]))
-    const seen = [...connections.values()].map((connection) => this.#see(connection))
+    if (open.length <= Math.min(maxConnections, maxUnproven / 2)) return
+    const connections = new Map(open.map((connection) => [connection.id, connection]))
+    const seen = open.map((connection) => this.#see(connection))
     for (const { id, peer, isMember } of chooseSurplus(seen, this.bounds, this.#clock.monotonic())) {
       this.#strike(peer)
       this.#init.onClosed(peer)

@@ -68,6 +68,7 @@ function surplusMembers(
   members: readonly OpenConnection[],
   { tooMany, now }: { readonly tooMany: number; readonly now: number },
 ): readonly OpenConnection[] {
+  if (tooMany <= 0) return []
   const left = byAddress(members)
   const surplus: OpenConnection[] = []
   while (surplus.length < tooMany) {

@@ -107,16 +107,23 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
     },
   })
   const made = host as unknown as MeshHost
-  leaveOutDoubtful(made.services.parts.components.connectionManager)
+  replaceGetConnections(made.services.parts.components.connectionManager)
   leaveOutFutureRecords(made.services.parts.components.peerStore, init.clock)
   return made
 }
 
-/** Whoever asks for the connections to one peer wants to use one: libp2p's relays, circuits and WebRTC take the first. */
-function leaveOutDoubtful(connectionManager: ConnectionManager): void {
+/**
+ * Gives the connections by ways of its own: 1 whoever asks for those to one peer wants to use one, so that those in doubt are left
+ * out (libp2p's relays, circuits and WebRTC take the first), 2 those of all are put together at once. libp2p 3 copies the list
+ * anew for each peer, 160 KB for 200 of them, and it is asked for with each connection, proof and stream.
+ */
+function replaceGetConnections(connectionManager: ConnectionManager): void {
   const connections = connectionManager.getConnections.bind(connectionManager)
+  const byPeer = connectionManager.getConnectionsMap()
   connectionManager.getConnections = (peer) =>
-    peer === undefined ? connections() : connections(peer).filter((connection) => !isInDoubt(connection))
+    peer === undefined
+      ? [...byPeer.values()].flat()
+      : connections(peer).filter((connection) => !isInDoubt(connection))
 }
 
 /** Adds a transport to a running host and makes it listen; identify tells the peers. */
