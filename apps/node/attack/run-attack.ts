@@ -6,7 +6,7 @@ import type { Libp2p } from '@libp2p/interface'
 import type { Signer } from '@mesh/ledger'
 import { encodeToken, parseToken } from '@mesh/network'
 import { makeToken } from '../test/harness.ts'
-import { createPeer } from './attackers.ts'
+import { createPeer, leaveUnderWay } from './attackers.ts'
 import { bringStatements, memberStatement } from './administrators.ts'
 import { connectMember } from './membership.ts'
 import { type ProbeResult, startProbe } from './probe.ts'
@@ -59,6 +59,7 @@ interface Running extends RunInit {
 async function attackVictim(scenario: Scenario, running: Running): Promise<Measured> {
   const { victim, seconds, token, bounds, administrator } = running
   const time = new AbortController()
+  using _ = leaveUnderWay(time.signal)
   const peers: Libp2p[] = []
   const attack: Attack = {
     target: victim,

@@ -10,7 +10,7 @@ import { setPriority } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { Libp2p } from '@libp2p/interface'
 import { parseToken } from '@mesh/network'
-import { createPeer, overAndOver } from './attackers.ts'
+import { createPeer, leaveUnderWay, overAndOver } from './attackers.ts'
 import type { Attack, Scenario } from './scenario.ts'
 import { SIEGE_SCENARIOS } from './scenarios.ts'
 import { type Carried, Tally } from './tally.ts'
@@ -54,10 +54,7 @@ const BEGIN_MS = 15_000
 async function besiege(orders: SiegeOrders, begun: Promise<unknown>): Promise<readonly SiegeDeed[]> {
   const { token, ms, nodes, part, parts } = orders
   const time = new AbortController()
-  // what an attack leaves under way ends with the time, and nobody waits for it
-  process.on('unhandledRejection', (error) => {
-    if (!time.signal.aborted) throw error
-  })
+  using _ = leaveUnderWay(time.signal)
   const peers: Libp2p[] = []
   const own = SIEGE_SCENARIOS.flatMap((scenario, at) => {
     const node = at % nodes.length
