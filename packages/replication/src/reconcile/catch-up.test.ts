@@ -13,13 +13,22 @@ function createWatched(peers: readonly PeerId[], heard: () => readonly PeerId[] 
   const clock = createManualClock()
   const asked: PeerId[] = []
   const running = new Map<PeerId, () => void>()
-  const reconcile = async (peer: PeerId) => {
+  const beSlow = new Map<PeerId, () => void>()
+  const reconcile = async (peer: PeerId, { onSlow }: { readonly onSlow: () => void }) => {
     asked.push(peer)
+    beSlow.set(peer, onSlow)
     await new Promise<void>((resolve) => running.set(peer, resolve))
     running.delete(peer)
     return resultOf(peer)
   }
-  const channels = { peersWith: () => peers, onPeerWith: () => () => {} }
+  let onPeer: (peer: PeerId, present: boolean) => void = () => {}
+  const channels = {
+    peersWith: () => peers,
+    onPeerWith: (_protocol: string, listener: typeof onPeer) => {
+      onPeer = listener
+      return () => {}
+    },
+  }
   const catchUp: CatchUp = createCatchUp({
     self: 'self' as PeerId,
     channels: channels as never,
@@ -34,7 +43,8 @@ function createWatched(peers: readonly PeerId[], heard: () => readonly PeerId[] 
     for (const peer of ended) running.get(peer)?.()
     await clock.advance(0)
   }
-  return { clock, catchUp, newlyAsked, end }
+  const join = (peer: PeerId) => onPeer(peer, true)
+  return { clock, catchUp, newlyAsked, end, beSlow, join }
 }
 
 const resultOf = (peer: PeerId, news = false) =>
@@ -69,6 +79,23 @@ test('who is asked while a session with it runs is asked again when that has end
   expect(newlyAsked()).toEqual([ALICE])
   await end(ALICE)
   expect(newlyAsked()).toEqual([])
+})
+
+test('whoever comes is asked at once, however many are slow', async () => {
+  const slow = Array.from({ length: 40 }, (_, at) => `slow ${10 + at}` as PeerId)
+  const newcomer = 'zoe' as PeerId
+  const peers = [...slow]
+  const { clock, catchUp, newlyAsked, beSlow, join } = createWatched(peers)
+  catchUp.start()
+  for (let round = 0; round < slow.length; round++) {
+    await clock.advance(SPREAD_DELAY_MS)
+    for (const peer of slow) beSlow.get(peer)?.()
+  }
+  expect(new Set(newlyAsked()).isSupersetOf(new Set(slow))).toBe(true)
+  peers.push(newcomer)
+  join(newcomer)
+  await clock.advance(0)
+  expect(newlyAsked()).toEqual([newcomer])
 })
 
 test('all hear that the clock was set, a few at a time, and in spite of news that is about to be spread', async () => {
