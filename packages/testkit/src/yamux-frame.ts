@@ -1,5 +1,5 @@
 /** Types and flags of yamux's frames. */
-export const YAMUX = { DATA: 0, WINDOW_UPDATE: 1, PING: 2, SYN: 1, FIN: 4, RST: 8 } as const
+export const YAMUX = { DATA: 0, WINDOW_UPDATE: 1, PING: 2, GO_AWAY: 3, SYN: 1, FIN: 4, RST: 8 } as const
 
 interface YamuxHead {
   readonly type: number
