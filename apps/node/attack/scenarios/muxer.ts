@@ -87,6 +87,10 @@ function shortStreams(at: number): Uint8Array {
   )
 }
 
+/** Says that this end goes away, and then goes on. */
+const goneAway = (at: number) =>
+  at === 0 ? yamuxHead({ type: YAMUX.GO_AWAY, flags: 0, stream: 0 }) : Buffer.alloc(BLOCK_BYTES)
+
 /** As many frames of one byte each as a stream's first window takes, in blocks of them: one long message of gossip, or unread. */
 async function sendSmallFrames(attack: Attack, isGossip: boolean): Promise<void> {
   const { signal, tally } = attack
@@ -228,6 +232,15 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     legacy: {},
     aim: 'blocks',
     run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), shortStreams)),
+  },
+  {
+    name: 'gone-away',
+    who: 'stranger',
+    does: 'says on 4 connections that it goes away, and sends on',
+    boundedBy: 'MAX_BYTES_BEHIND_END',
+    legacy: {},
+    aim: 'blocks',
+    run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), goneAway)),
   },
   {
     name: 'negotiations',
