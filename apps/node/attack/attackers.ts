@@ -69,18 +69,18 @@ export async function overAndOver(attack: Attack, attempt: () => Promise<void>, 
   }
 }
 
-/** What an attack leaves under way ends with its time, and nobody waits for it; `using` goes back to how it was. */
+/** The same for several attackers at a time. */
+export async function together(count: number, attacker: (at: number) => Promise<void>): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, at) => attacker(at)))
+}
+
+/** Until it is disposed of, what an attack leaves under way may fail once the signal is aborted, and the process goes on. */
 export function leaveUnderWay(signal: AbortSignal): Disposable {
   const onRejection = (error: unknown) => {
     if (!signal.aborted) throw error
   }
   process.on('unhandledRejection', onRejection)
   return { [Symbol.dispose]: () => void process.off('unhandledRejection', onRejection) }
-}
-
-/** The same for several attackers at a time. */
-export async function together(count: number, attacker: (at: number) => Promise<void>): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, at) => attacker(at)))
 }
 
 /** Dials as `dialTarget` does; a peer that could not is stopped, so that those of many tries are not in each other's way. */

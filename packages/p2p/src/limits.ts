@@ -416,7 +416,7 @@ export const MAX_DEMAND_NEWS = 4
 export const READ_TURN_MS = 10
 /** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
-/** How many bytes may come behind the end of a muxer, which were on their way; the connection of more ends. */
+/** How many bytes may still come on a connection whose muxer has ended, as they were on their way; with more it is closed. */
 export const MAX_BYTES_BEHIND_END = 1024 * 1024
 /** The time that the messages of all channels are handed on in one turn of the event loop, in ms. */
 export const MESSAGES_TURN_MS = 8

@@ -87,7 +87,7 @@ function shortStreams(at: number): Uint8Array {
   )
 }
 
-/** Says that this end goes away, and then goes on. */
+/** GoAway, and then bytes without end. */
 const goneAway = (at: number) =>
   at === 0 ? yamuxHead({ type: YAMUX.GO_AWAY, flags: 0, stream: 0 }) : Buffer.alloc(BLOCK_BYTES)
 
@@ -236,7 +236,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
   {
     name: 'gone-away',
     who: 'stranger',
-    does: 'says on 4 connections that it goes away, and sends on',
+    does: 'sends GoAway on 4 connections, and goes on sending',
     boundedBy: 'MAX_BYTES_BEHIND_END',
     legacy: {},
     aim: 'blocks',

@@ -138,10 +138,9 @@ class ScheduledCatchUp implements CatchUp {
   #joined(peer: PeerId): void {
     this.#failures.delete(peer)
     if (!this.#components.topic.peers().includes(peer)) this.#unheard.add(peer)
-    // those that are slow wait for themselves
-    const asked = this.#sessions.size - this.#slow.size
+    // slow peers hold no place, and are asked after those that are not
     const due = [...this.#due].filter((each) => !this.#wereSlow.has(each)).length
-    const many = Math.max(0, asked + due + this.#waiting.size - FEW_JOINED)
+    const many = Math.max(0, this.#running + due + this.#waiting.size - FEW_JOINED)
     const crowdMs = Math.min(JOINED_MOST_MS, many * JOINED_FOR_EACH_MS)
     const waitMs = crowdMs + (this.#components.self < peer ? 0 : SECOND_CALLER_MS)
     if (waitMs === 0) this.#ask(peer)
