@@ -65,7 +65,8 @@ export function handleInTurns(made: object, turns: LoopTurns): void {
     const { buffer } = muxer.decoder
     behindEnd += buffer.byteLength
     buffer.consume(buffer.byteLength)
-    if (behindEnd > MAX_BYTES_BEHIND_END) muxer.maConn.abort(new Error('bytes came after the end of the muxer'))
+    if (behindEnd > MAX_BYTES_BEHIND_END)
+      muxer.maConn.abort(new Error('bytes came after the end of the muxer'))
   }
   const handleFrames = () => {
     while (muxer.status !== 'closed') {
