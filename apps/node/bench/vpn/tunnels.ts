@@ -1,6 +1,7 @@
 /** The tunnels that are compared: each between two namespaces of its own, `left` and `right`, joined by a virtual wire. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { createLab, eventually, findWireguardGo, type Lab } from '@mesh/testkit'
 import { startEdgevpn, whyNoEdgevpn } from '../../test/edgevpn.ts'
 import { createVpnLab, type Machine, pingSoon } from '../../test/vpn-lab.ts'
@@ -8,6 +9,8 @@ import { addWireguardPeers, makeWireguardKeys, setWireguardKey } from './wiregua
 
 /** How long a tunnel may take until the first packet passes, in ms: a busy machine is slow, and that is not measured. */
 const SET_UP_MS = 60_000
+/** How long a node is left alone after its start, in ms: it compiles, and collects its heap once some 10 s after its last peer came. */
+const SETTLE_MS = 15_000
 const WIRE = { left: '192.168.99.1', right: '192.168.99.2' }
 export const WIREGUARD_PORT = 51_820
 
@@ -62,6 +65,7 @@ async function openOurs(args: readonly string[]): Promise<Tunnel> {
     ])
     await pingSoon(lab, 'left', right.v4, SET_UP_MS)
     if (!args.includes('--no-udp')) await Promise.all([left, right].map(untilOverUdp))
+    await setTimeout(SETTLE_MS)
     return { lab, to: right.v4, pids: [left.pid, right.pid], isNode: true, close }
   } catch (error) {
     await close()
