@@ -427,6 +427,8 @@ export const READ_HIGH_WATER_BYTES = 256 * 1024
  * the most. One stream holds up to its window, and one over WebRTC 4 MiB.
  */
 export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+/** How many bytes of one side of a circuit over this node may wait for the other side before it is not read any more. */
+export const RELAY_HIGH_WATER_BYTES = 64 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */
 export const SEND_LOW_WATER_BYTES = 64 * 1024
 /**

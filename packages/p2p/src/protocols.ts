@@ -25,6 +25,8 @@ export const AUTONAT_REQUEST_PROTOCOL = '/libp2p/autonat/2/dial-request'
 export const RELAY_HOP = '/libp2p/circuit/relay/0.2.0/hop'
 /** The stream on which a relay brings a circuit to its destination. */
 export const RELAY_STOP = '/libp2p/circuit/relay/0.2.0/stop'
+/** The stream by which two peers that a relay joins dial each other at the same time. */
+export const HOLE_PUNCH_PROTOCOL = '/libp2p/dcutr'
 /** The streams on which a peer says what it is, asked and unasked. */
 export const IDENTIFY_PROTOCOLS: readonly string[] = ['/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0']
 /** The id of the public DHT. */

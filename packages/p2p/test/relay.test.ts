@@ -1,7 +1,8 @@
 /** Relays and members that they relay for; what relaying costs is bounded. */
+import { createHash, randomBytes } from 'node:crypto'
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { identify } from '@libp2p/identify'
-import type { Libp2p } from '@libp2p/interface'
+import type { Libp2p, Stream } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
@@ -33,8 +34,8 @@ async function startNode(init: Partial<P2pNodeInit> = {}): Promise<P2pMember> {
 }
 
 /** libp2p alone, which holds no key. */
-const startStranger = (): Promise<Libp2p> =>
-  startRawHost({ transports: [tcp(), circuitRelayTransport()], services: { identify: identify() } })
+const startStranger = (transports = [tcp(), circuitRelayTransport()]): Promise<Libp2p> =>
+  startRawHost({ transports, services: { identify: identify() } })
 
 test("a stranger's circuit is refused, and nobody asks the stranger to relay", async () => {
   const node = await startNode()
@@ -67,8 +68,8 @@ interface Reserving {
 }
 
 /** The same that proves itself and nothing more, so that a test can hold its connections. */
-async function startMember(): Promise<Libp2p> {
-  const libp2p = await startStranger()
+async function startMember(transports?: Parameters<typeof startStranger>[0]): Promise<Libp2p> {
+  const libp2p = await startStranger(transports)
   const parts = { clock: systemClock, random: systemRandom, logger: silentLogger }
   const spoken = createSpokenProtocols({ libp2p })
   const refusals = createRefusals({ clock: systemClock, emit: () => {} })
@@ -106,3 +107,65 @@ test('circuits over a node keep to its limits', async () => {
   await eventually(() => expect(circuit.status).not.toBe('open'))
   expect(performance.now() - since).toBeGreaterThan(limits.maxDurationMs - 500)
 })
+
+/** Both raw ends of a circuit over a node, of members that hold nothing of libp2p's own for it. */
+async function openRawCircuit(node: P2pMember): Promise<readonly [Stream, Stream]> {
+  const [asked, asking] = await Promise.all([startMember([tcp()]), startMember([tcp()])])
+  const addresses = node.addresses().map((text) => multiaddr(text))
+  await Promise.all([asked, asking].map((host) => host.dial(addresses)))
+  await eventually(() => expect(node.peers().filter(({ member }) => member)).toHaveLength(2))
+  const far = Promise.withResolvers<Stream>()
+  await asked.handle(RELAY_STOP, async (stream) => {
+    await once(stream)
+    // StopMessage: type STATUS, status OK
+    await writeFrame(stream, Uint8Array.of(0x08, 1, 0x20, 100))
+    far.resolve(stream)
+  })
+  const reserving = await asked.dialProtocol(addresses, RELAY_HOP)
+  // HopMessage: type RESERVE
+  await writeFrame(reserving, Uint8Array.of(0x08, 0))
+  await once(reserving)
+  const near = await asking.dialProtocol(addresses, RELAY_HOP)
+  const id = asked.peerId.toMultihash().bytes
+  // type CONNECT, to that peer
+  await writeFrame(near, Uint8Array.of(0x08, 1, 0x12, id.length + 2, 0x0a, id.length, ...id))
+  await once(near)
+  return [near, await far.promise]
+}
+
+const once = (stream: Stream) =>
+  new Promise((resolve) => stream.addEventListener('message', resolve, { once: true }))
+
+test('a circuit is read as fast as it is taken, and all that came before its end arrives', async () => {
+  const [near, far] = await openRawCircuit(await startNode())
+  const sent = randomBytes(8 * 1024 * 1024)
+  const received = createHash('sha256')
+  far.pause()
+  far.addEventListener('message', ({ data }) => void received.update(data.subarray()))
+  near.send(sent)
+  void near.close()
+  let leftBytes = 0
+  const expectStill = () => {
+    const before = leftBytes
+    leftBytes = near.writeBufferLength
+    expect(leftBytes).toBe(before)
+  }
+  await eventually(expectStill, { everyMs: 300 })
+  // what the windows of both sides and their buffers hold
+  expect(sent.length - leftBytes).toBeLessThan(3 * 1024 * 1024)
+  far.resume()
+  await new Promise((resolve) => far.addEventListener('end', resolve))
+  expect(received.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'))
+})
+
+test.each([0, 1024 * 1024])(
+  'a circuit of which one side is broken off after %d bytes ends on the other side, too',
+  async (bytes) => {
+    const [near, far] = await openRawCircuit(await startNode())
+    far.pause()
+    near.send(randomBytes(bytes))
+    await eventually(() => expect(far.readBufferLength > 0).toBe(bytes > 0))
+    near.abort(new Error('broken off'))
+    await eventually(() => expect(far.status).toBe('reset'))
+  },
+)

@@ -1,7 +1,8 @@
 /** Floods of what nodes tell and ask each other beside gossip: records of peers, questions to the DHT, circuits. */
 import { randomBytes } from 'node:crypto'
 import { generateKeyPair } from '@libp2p/crypto/keys'
-import type { PeerId } from '@libp2p/interface'
+import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { multiaddr } from '@multiformats/multiaddr'
 import type { Attack, Scenario } from '../scenario.ts'
 import {
@@ -11,6 +12,8 @@ import {
   openStream,
   overAndOver,
   sendAll,
+  sendForEver,
+  sendMuch,
   together,
   varint,
 } from '../attackers.ts'
@@ -27,6 +30,12 @@ const STATUS_OK = 100
 const RECORDS_IN_MESSAGE = 64
 const TELLERS = 8
 const CIRCUIT_PEERS = 8
+/** Keys whose streams are filled behind what they ask. */
+const FILLERS = 8
+/** How many of each kind one of them opens before it fills them. */
+const FILLED_STREAMS = 30
+/** Circuits that each of them fills to each other one. */
+const FILLED_CIRCUITS = 4
 
 const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
 
@@ -46,6 +55,8 @@ function dhtMessage(type: number, key: Uint8Array, self: PeerId): Uint8Array {
 }
 
 const [ADD_PROVIDER, GET_PROVIDERS, FIND_NODE] = [2, 3, 4]
+
+const randomPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
 
 /** A multihash of random bytes, as CIDs are made of. */
 const randomDigest = () => Buffer.concat([Uint8Array.of(0x12, 32), randomBytes(32)])
@@ -111,29 +122,88 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'circuits',
     async run(attack) {
+      const { signal } = attack
+      await askForCircuits(attack, async (connection, to) => {
+        await openCircuit(attack, { connection, to })
+        await pause(5, signal)
+      })
+    },
+  },
+  {
+    name: 'unread-circuits',
+    who: 'member',
+    does: `${CIRCUIT_PEERS} keys have the victim relay for them and read nothing of it, and as many others fill ${FILLED_CIRCUITS} circuits to each of them`,
+    boundedBy: 'MAX_UNREAD_BYTES',
+    legacy: { meaningless: 'relays only where the internet reaches it' },
+    aim: 'blocks of 64 KiB',
+    async run(attack) {
       const { signal, tally } = attack
-      const relayed = new Set<PeerId>()
-      const relaying = together(CIRCUIT_PEERS, () => overAndOver(attack, () => beRelayed(attack, relayed)))
-      const asking = together(CIRCUIT_PEERS, () =>
+      const block = Buffer.alloc(64 * 1024)
+      const fill = async (stream: Stream) =>
+        await sendForEver(block, async (bytes) => {
+          const isSent = await sendAll(stream, bytes, signal)
+          if (isSent) tally.count('blocks of 64 KiB')
+          return isSent
+        })
+      const filled = new Set<string>()
+      await askForCircuits(
+        attack,
+        async (connection, to) => {
+          const way = `${connection.id} ${to}`
+          if (filled.has(way)) return
+          filled.add(way)
+          const streams = Array.from({ length: FILLED_CIRCUITS }, () =>
+            openCircuit(attack, { connection, to }),
+          )
+          for (const stream of await Promise.all(streams)) void fill(stream)
+        },
+        { readsNothing: true },
+      )
+    },
+  },
+  {
+    name: 'filled-behind',
+    who: 'member',
+    does: `asks for a circuit that there is not, and the DHT for names and reads no answer, on as many streams as ${FILLERS} keys may open, and fills each of them behind the question`,
+    boundedBy: 'MAX_UNREAD_BYTES',
+    legacy: { meaningless: 'relays, and answers a DHT, only where the internet reaches it' },
+    needs: ['--dht', '--no-peer-exchange'],
+    aim: 'KiB behind a question',
+    async run(attack) {
+      const { signal, tally } = attack
+      const someone = field(1, (await randomPeer()).toMultihash().bytes)
+      const circuit = framed(Buffer.concat([numberField(1, 1), field(2, someone)]))
+      await together(FILLERS, (at) =>
         overAndOver(attack, async () => {
-          const { connection } = await connectMember(attack)
+          const { connection, self } = await connectMember(attack, `127.0.5.${at + 1}`)
+          const question = () => framed(dhtMessage(FIND_NODE, randomDigest(), self))
+          const questions = Buffer.concat(Array.from({ length: 800 }, question))
+          const ways = [
+            [HOP, circuit, Buffer.alloc(64 * 1024)],
+            [DHT, question(), questions],
+          ] as const
           while (!signal.aborted && connection.status === 'open') {
-            for (const to of relayed) {
-              const stream = await openStream(connection, HOP, signal)
-              tally.count('circuits asked for')
-              onFrames(stream, (frame) => {
-                if (isOk(frame)) tally.count('circuits')
-                else tally.missed(new RefusedError('no circuit'), signal)
-              })
-              const asked = Buffer.concat([numberField(1, 1), field(2, field(1, to.toMultihash().bytes))])
-              stream.send(framed(asked))
-              await pause(5, signal)
+            const fills: (() => Promise<void>)[] = []
+            for (let opened = 0; opened < FILLED_STREAMS; opened++) {
+              for (const [protocol, first, more] of ways) {
+                const stream = await openStream(connection, protocol, signal)
+                tally.count('streams')
+                if (stream.status !== 'open') continue
+                stream.pause()
+                stream.send(first)
+                fills.push(() =>
+                  sendForEver(more, async (bytes) => {
+                    const sent = await sendMuch(stream, bytes, signal)
+                    tally.count('KiB behind a question', Math.round(sent / 1024))
+                    return sent === bytes.length
+                  }),
+                )
+              }
             }
-            await pause(5, signal)
+            await Promise.all(fills.map((fill) => fill()))
           }
         }),
       )
-      await Promise.all([relaying, asking])
     },
   },
 ]
@@ -144,12 +214,63 @@ function cidOf(type: number): Uint8Array {
   return type === ADD_PROVIDER ? Buffer.concat([Uint8Array.of(1, 0x55), digest]) : digest
 }
 
+interface Relayed {
+  /** Whether they take circuits and read nothing of what comes on them. */
+  readonly readsNothing?: boolean
+}
+
+/** Keys that the victim relays for, and as many others that are told of each of them, over and over. */
+async function askForCircuits(
+  attack: Attack,
+  ask: (connection: Connection, to: PeerId) => Promise<void>,
+  how: Relayed = {},
+): Promise<void> {
+  const { signal } = attack
+  const relayed = new Set<PeerId>()
+  const relaying = together(CIRCUIT_PEERS, () => overAndOver(attack, () => beRelayed(attack, relayed, how)))
+  const asking = together(CIRCUIT_PEERS, () =>
+    overAndOver(attack, async () => {
+      const { connection } = await connectMember(attack)
+      while (!signal.aborted && connection.status === 'open') {
+        for (const to of relayed) await ask(connection, to)
+        await pause(5, signal)
+      }
+    }),
+  )
+  await Promise.all([relaying, asking])
+}
+
+/** Asks the victim to relay to a peer. @returns the stream, on which the answer is counted when it comes */
+async function openCircuit(
+  { signal, tally }: Attack,
+  { connection, to }: { readonly connection: Connection; readonly to: PeerId },
+): Promise<Stream> {
+  const stream = await openStream(connection, HOP, signal)
+  tally.count('circuits asked for')
+  onFrames(stream, (frame) => {
+    if (isOk(frame)) tally.count('circuits')
+    else tally.missed(new RefusedError('no circuit'), signal)
+  })
+  const asked = Buffer.concat([numberField(1, 1), field(2, field(1, to.toMultihash().bytes))])
+  stream.send(framed(asked))
+  return stream
+}
+
 /** A member that has the victim relay for it, and takes every circuit, as long as its connection lasts. */
-async function beRelayed(attack: Attack, relayed: Set<PeerId>): Promise<void> {
+async function beRelayed(
+  attack: Attack,
+  relayed: Set<PeerId>,
+  { readsNothing = false }: Relayed,
+): Promise<void> {
   const { target, signal, config } = attack
   const peer = await attack.peer()
   const accepted = Buffer.concat([numberField(1, 1), numberField(4, STATUS_OK)])
-  await peer.handle(STOP, (stream) => onFrames(stream, () => stream.send(framed(accepted))))
+  await peer.handle(STOP, (stream) =>
+    onFrames(stream, () => {
+      stream.send(framed(accepted))
+      if (readsNothing) stream.pause()
+    }),
+  )
   const connection = await dialTarget(peer, target, signal)
   await proveMembership({ connection, self: peer.peerId }, config, signal)
   const stream = await openStream(connection, HOP, signal)

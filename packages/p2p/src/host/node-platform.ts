@@ -37,6 +37,7 @@ import type { P2pComponents } from '../p2p-components.ts'
 import { rememberMachineAddresses } from '../upstream/machine-addresses.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
+import { relayInStep } from '../upstream/relayed-bytes.ts'
 import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
 import { boundWebSocketMessages } from '../upstream/websocket-messages.ts'
@@ -245,7 +246,7 @@ async function joinRelay(
   await joinCircuits(host, context.clock)
   const stops: Stop[] = []
   if (switches.relayService) {
-    await joinService(
+    const server = await joinService(
       host,
       'relay',
       circuitRelayServer({
@@ -259,6 +260,7 @@ async function joinRelay(
         },
       }),
     )
+    relayInStep(server)
     await boundRelaying(host.services.parts.components.registrar, context.clock)
     stops.push(await answerStun(context, plan))
   }

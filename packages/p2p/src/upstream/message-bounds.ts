@@ -24,6 +24,7 @@ import {
 import { MAX_AUTONAT_FIELDS, MAX_AUTONAT_MESSAGE_BYTES } from '../nat-limits.ts'
 import {
   AUTONAT_REQUEST_PROTOCOL,
+  HOLE_PUNCH_PROTOCOL,
   IDENTIFY_PROTOCOLS,
   PRIVATE_DHT_PROTOCOL,
   PUBLIC_DHT_PROTOCOL,
@@ -69,8 +70,12 @@ const BOUNDS: ReadonlyMap<string, Bounds> = new Map([
     AUTONAT_REQUEST_PROTOCOL,
     { maxBytes: MAX_AUTONAT_MESSAGE_BYTES, maxFields: MAX_AUTONAT_FIELDS, shape: { 1: { shape: {} } } },
   ],
+  [HOLE_PUNCH_PROTOCOL, { maxBytes: MAX_RELAY_MESSAGE_BYTES }],
   [WEBRTC_SIGNALLING_PROTOCOL, { maxBytes: MAX_SIGNALLING_BYTES }],
 ])
+
+/** True for a protocol whose messages the library reads itself. */
+export const isReadByLibrary = (protocol: string): boolean => BOUNDS.has(protocol)
 
 /** A stream of the library, as far as it is used here. */
 interface GivingStream {

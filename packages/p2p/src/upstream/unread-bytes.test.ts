@@ -1,10 +1,12 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { multiaddrConnectionPair } from '@libp2p/utils'
+import { byteStream, multiaddrConnectionPair } from '@libp2p/utils'
 import { SharedBytes, systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
+import { Uint8ArrayList } from 'uint8arraylist'
 import { expect, onTestFinished, test } from 'vitest'
 import { muxer } from '../libp2p/muxer.ts'
+import { RELAY_HOP } from '../protocols.ts'
 import { boundUnread } from './unread-bytes.ts'
 
 const KIB = 1024
@@ -44,8 +46,8 @@ function fakeStream() {
 }
 
 /** What the muxer does with the data of a frame. */
-function giveTo(stream: Stream | undefined, bytes: Uint8Array): void {
-  ;(stream as unknown as { onData(bytes: Uint8Array): void }).onData(bytes)
+function giveTo(stream: Stream | undefined, bytes: Uint8Array | Uint8ArrayList): void {
+  ;(stream as unknown as { onData(bytes: Uint8Array | Uint8ArrayList): void }).onData(bytes)
 }
 
 test('what waits on streams that nobody reads is bounded, and of the peer with the most the largest ends', async () => {
@@ -126,6 +128,20 @@ test('nor does a part of a Buffer, as which it comes where the native cipher dec
   expect(blocks).toEqual([2 * KIB])
 })
 
+test('nor do small parts of several messages, which make up a long piece', async () => {
+  const { far, streams } = connect(new SharedBytes(1_024 * KIB, systemClock))
+  await far.createStream()
+  await eventually(() => expect(streams).toHaveLength(1))
+  const [kept] = streams
+  const part = () => new Uint8Array(64 * KIB).subarray(0, 10 * KIB)
+  giveTo(kept, new Uint8ArrayList(part(), part()))
+  const blocks: number[] = []
+  const tell = (bytes: Uint8Array) => void blocks.push(bytes.buffer.byteLength)
+  kept?.addEventListener('message', ({ data }) => [...(data as Uint8ArrayList)].forEach(tell))
+  kept?.resume()
+  expect(blocks).toEqual([20 * KIB])
+})
+
 test('what waits on a stream that this end opened, and whose protocol came with the first bytes, is bounded, too', async () => {
   const unread = new SharedBytes(256 * KIB, systemClock)
   const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
@@ -151,3 +167,54 @@ test('what waits on a stream that this end opened, and whose protocol came with 
 })
 
 const ADDRESS = multiaddr('/ip4/192.0.2.1/tcp/1')
+
+/** A stream whose protocol the library reads by `byteStream`, which takes all that comes. */
+function readByLibrary(peer: string, unread: SharedBytes) {
+  const { far, streams } = connect(unread, peer)
+  const open = async () => {
+    const at = streams.length
+    const stream = await far.createStream()
+    stream.send(new Uint8Array(1))
+    const near = await eventually(() => {
+      const opened = streams[at]
+      if (opened === undefined) throw new Error('no stream yet')
+      return opened
+    })
+    const negotiation = byteStream(near)
+    near.resume()
+    await negotiation.read({ bytes: 1 })
+    negotiation.unwrap()
+    near.protocol = RELAY_HOP
+    return { far: stream, near, reader: byteStream(near) }
+  }
+  return { open }
+}
+
+test('what a reader of the library holds unasked counts, until an answer goes out or the reader leaves', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const { far, near, reader } = await readByLibrary('far', unread).open()
+  far.send(new Uint8Array(100 * KIB))
+  await eventually(() => expect(unread.bytes).toBe(100 * KIB))
+  near.send(new Uint8Array(1))
+  far.send(new Uint8Array(50 * KIB))
+  await eventually(() => expect(unread.bytes).toBe(50 * KIB))
+  reader.unwrap()
+  near.pause()
+  far.send(new Uint8Array(10 * KIB))
+  await eventually(() => expect(near.readBufferLength).toBe(160 * KIB))
+  expect(unread.bytes).toBe(160 * KIB)
+})
+
+test('of streams that are filled behind a question the largest of the peer with the most ends', async () => {
+  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const honest = await readByLibrary('honest', unread).open()
+  honest.far.send(new Uint8Array(20 * KIB))
+  const { open } = readByLibrary('far', unread)
+  const filled = [await open(), await open(), await open(), await open()]
+  for (const { far } of filled) far.send(new Uint8Array(2_048 * KIB))
+  await eventually(() =>
+    expect(filled.filter(({ near }) => near.status === 'aborted').length).toBeGreaterThan(0),
+  )
+  expect(unread.bytes).toBeLessThanOrEqual(1_024 * KIB)
+  expect(honest.near.status).toBe('open')
+})

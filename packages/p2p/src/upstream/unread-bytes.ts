@@ -11,10 +11,9 @@ import type { Connection } from '@libp2p/interface'
 import { copyOf, isSmallPart, type SharedBytes, type WaitingBytes } from '@mesh/core'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { addressGroupOf } from '../addresses/address-group.ts'
+import { chargeOf, countHeldByLibrary, heldOf, isHeld } from './held-by-readers.ts'
 import { watchStreams } from './muxed-streams.ts'
 
-/** The least bytes that one piece counts for, however short it is: 115 were measured, and 500 with a block of its own. */
-const LEAST_PIECE_BYTES = 512
 /** How long a piece is that is copied into a block with others, in bytes, and how long that block is. */
 const [SHORT_PIECE_BYTES, BLOCK_BYTES] = [1_024, 4_096]
 
@@ -39,10 +38,11 @@ function countUnread(
 ): void {
   const onData = stream.onData?.bind(stream)
   if (onData === undefined || stream.readBufferLength === undefined) return
+  countHeldByLibrary(stream)
   /** The bytes that the pieces which wait count for beside their own. */
   let overhead = 0
   const copies = new Copies()
-  const waiting = (): number => stream.readBufferLength ?? 0
+  const waiting = (): number => (stream.readBufferLength ?? 0) + heldOf(stream)
   const holder: WaitingBytes = {
     ...from,
     // one that has ended is not referred to any more, but by whoever still reads it
@@ -53,10 +53,11 @@ function countUnread(
   stream.onData = (bytes) => {
     const before = waiting()
     if (before === 0) overhead = 0
-    onData(before > 0 || stream.readStatus === 'paused' ? copies.of(bytes) : bytes)
+    const unreadBefore = stream.readBufferLength ?? 0
+    const mayWait = before > 0 || stream.readStatus === 'paused' || isHeld(stream)
+    onData(mayWait ? copies.of(bytes) : bytes)
     if (waiting() <= before) return
-    const charged = Math.max(LEAST_PIECE_BYTES, bytes.byteLength)
-    overhead += charged - bytes.byteLength
+    if ((stream.readBufferLength ?? 0) > unreadBefore) overhead += chargeOf(bytes) - bytes.byteLength
     unread.count(holder)
   }
 }
@@ -68,10 +69,10 @@ class Copies {
   #block = new Uint8Array(0)
   #used = 0
 
-  /** The piece itself where it is most of its block. */
-  of(bytes: Uint8ArrayList | Uint8Array): Uint8ArrayList | Uint8Array {
+  /** The piece itself where it is most of its block; parts of several blocks are put together. */
+  of(bytes: Uint8ArrayList | Uint8Array): Uint8ArrayList {
     const piece = bytes instanceof Uint8Array ? bytes : bytes.subarray()
-    if (!isSmallPart(piece)) return bytes
+    if (!isSmallPart(piece)) return new Uint8ArrayList(piece)
     return new Uint8ArrayList(piece.byteLength > SHORT_PIECE_BYTES ? copyOf(piece) : this.#short(piece))
   }
 
