@@ -416,6 +416,8 @@ export const MAX_DEMAND_NEWS = 4
 export const READ_TURN_MS = 10
 /** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
+/** How long a connection whose other side goes away may take to close, in ms. */
+export const GOODBYE_MS = 1_000
 /** How many bytes may still come on a connection whose muxer has ended, as they were on their way; with more it is closed. */
 export const MAX_BYTES_BEHIND_END = 1024 * 1024
 /** The time that the messages of all channels are handed on in one turn of the event loop, in ms. */

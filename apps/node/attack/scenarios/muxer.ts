@@ -237,7 +237,7 @@ export const MUXER_ATTACKS: readonly Scenario[] = [
     name: 'gone-away',
     who: 'stranger',
     does: 'sends GoAway on 4 connections, and goes on sending',
-    boundedBy: 'MAX_BYTES_BEHIND_END',
+    boundedBy: 'GOODBYE_MS, MAX_BYTES_BEHIND_END',
     legacy: {},
     aim: 'blocks',
     run: (attack) => together(4, () => overConnections(attack, strangerOf(attack), goneAway)),

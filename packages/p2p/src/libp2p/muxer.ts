@@ -14,6 +14,7 @@ import { beginLazily } from '../upstream/lazy-negotiation.ts'
 import { boundMessages } from '../upstream/message-bounds.ts'
 import { sendWhileOpen } from '../upstream/muxer-closed-sends.ts'
 import { drainOneByOne } from '../upstream/muxer-drain.ts'
+import { endWithOther } from '../upstream/muxer-goodbyes.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import { handleInTurns } from '../upstream/muxer-turns.ts'
@@ -48,6 +49,7 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
       sendWhileOpen(made)
       boundMuxerPings(made, clock)
       readInPieces(made)
+      endWithOther(made, clock)
       handleInTurns(made, turns)
       return prepare(made)
     }

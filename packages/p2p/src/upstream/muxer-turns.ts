@@ -5,8 +5,8 @@
  * @libp2p/utils 7.4.1 a connection that is paused by what its own `resume` hands over goes on reading: eighty thousand pieces of 13
  * bytes waited in one. So what waited is handled when `resume` has returned.
  *
- * A muxer ends with the GoAway of the other side, or by its faults, and the connection stays open. What comes then is dropped: four
- * strangers that went on sending had a node keep 1 GB in eight seconds (`npm run attack -- gone-away`).
+ * A muxer ends with the GoAway of the other side, by its faults, or by this end's wish, before its connection does. What comes then
+ * is dropped: four strangers that went on sending had a node keep 1 GB in eight seconds (`npm run attack -- gone-away`).
  *
  * Reaches into yamux's `onData`, `handleFrame`, `decoder` and `onTransportClosed`, and the connection's `pause`; where one
  * is missing nothing waits. Without it `muxer-turns.test.ts` fails; `npm run attack -- muxer-resets` sends such blocks.
