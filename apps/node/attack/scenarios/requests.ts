@@ -18,6 +18,8 @@ const MESSAGE_MB = 90
 /** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
 const WEB_SOCKET_PORT = 47_931
 const LISTENS_WS = [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`]
+/** How many WebSockets one attack opens, and how many of them a node may keep: those that may be in their handshakes, and some. */
+const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 300]
 const UPGRADE = [
   'GET / HTTP/1.1',
   'Host: localhost',
@@ -30,6 +32,8 @@ const UPGRADE = [
 ].join('\r\n')
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
+
+const BEGINNINGS = [UPGRADE, '', UPGRADE.slice(0, 40)]
 
 /** Opens a WebSocket and sends a message of 90 MiB, of which one byte never comes, or bytes that are no frame. */
 async function beginMessage(attack: Attack, isFrame: boolean): Promise<void> {
@@ -44,6 +48,17 @@ async function beginMessage(attack: Attack, isFrame: boolean): Promise<void> {
       pour(socket, Buffer.alloc(MB), { most: MESSAGE_MB - 1, onWritten })
     })
     socket.write(UPGRADE)
+  })
+}
+
+/** Opens a WebSocket, or nothing but its connection, and keeps it for as long as the victim does. */
+async function holdWebSocket({ tally, ...attack }: Attack, at: number): Promise<void> {
+  await overSocket({ tally, ...attack }, { port: WEB_SOCKET_PORT, from: oneOfTen(at) }, (socket) => {
+    tally.count('connections')
+    socket.once('close', () => {
+      if (!attack.signal.aborted) tally.count('ended by the victim')
+    })
+    socket.resume().write(BEGINNINGS[at % 3] ?? '')
   })
 }
 
@@ -89,6 +104,21 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     aim: 'MiB of messages',
     needs: LISTENS_WS,
     run: (attack) => together(16, (at) => overAndOver(attack, () => beginMessage(attack, at % 4 !== 0))),
+  },
+  {
+    name: 'websocket-strangers',
+    who: 'stranger',
+    does: `${WEB_SOCKETS} connections for WebSockets from ten addresses say nothing before or after they are some, or half of the way, answer no end, and stay`,
+    boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, GOODBYE_MS',
+    legacy: { flags: LISTENS_WS },
+    aim: 'connections',
+    needs: LISTENS_WS,
+    run: (attack) =>
+      together(WEB_SOCKETS, (at) => overAndOver(attack, () => holdWebSocket(attack, at), 60_000)),
+    async reached({ tally }) {
+      const held = tally.of('connections') - tally.of('ended by the victim')
+      return held > MAX_HELD_WEB_SOCKETS ? `${held} connections stayed` : undefined
+    },
   },
   {
     name: 'unfinished-heads',

@@ -34,13 +34,14 @@ import { withUdpPort } from '../nat/free-udp-port.ts'
 import { isOnLink } from '../nat/on-link.ts'
 import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-mappings.ts'
 import type { P2pComponents } from '../p2p-components.ts'
+import { boundWebSockets } from '../upstream/bounded-websockets.ts'
+import { PendingConnections, pendingSockets } from './pending-connections.ts'
 import { rememberMachineAddresses } from '../upstream/machine-addresses.ts'
 import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
 import { ReadTurns } from '../upstream/read-turns.ts'
 import { relayInStep } from '../upstream/relayed-bytes.ts'
-import { interceptSockets, type SocketInterceptor, watchAccepted } from '../upstream/tcp-sockets.ts'
+import { interceptSockets, type SocketInterceptor } from '../upstream/tcp-sockets.ts'
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
-import { boundWebSocketMessages } from '../upstream/websocket-messages.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { MovedSockets } from './moved-sockets.ts'
 import { loadOptional } from './optional-package.ts'
@@ -284,16 +285,15 @@ async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<S
 }
 
 async function joinWebSockets(
-  { host }: PlatformContext,
+  { host, clock }: PlatformContext,
   plan: ListenPlan,
   { marker, turns }: { readonly marker: SocketMarker | undefined; readonly turns: ReadTurns },
 ): Promise<undefined> {
   const { webSockets } = await import('@libp2p/websockets')
-  const watched = (components: Parameters<ReturnType<typeof webSockets>>[0]) =>
-    watchAccepted(boundWebSocketMessages(marked(webSockets()(components), marker)), (socket) =>
-      turns.watch(socket),
-    )
-  await joinTransport(host, watched, plan.ws)
+  const sockets = pendingSockets(new PendingConnections(), turns)
+  const bounded = (components: Parameters<ReturnType<typeof webSockets>>[0]) =>
+    marked(boundWebSockets(webSockets()(components), { clock, sockets }), marker)
+  await joinTransport(host, bounded, plan.ws)
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
