@@ -32,7 +32,7 @@ interface WebSocketServer {
 type AcceptedSocket = EventEmitter & { terminate?(): void }
 type OnSocket = (socket: AcceptedSocket, request: unknown) => void
 
-/** What is told of the connections that a listener accepts. */
+/** Follows the connections that a listener accepts. */
 export interface AcceptedSockets {
   /** Is called with each as it comes. */
   accepted(socket: Socket): void
@@ -150,7 +150,10 @@ function boundServer(server: WebSocketServer, sockets: AcceptedSockets): void {
   }
 }
 
-/** Without a listener an error would end the process; `ws` says why it closes, and would then read on for 30 s, however much comes. */
+/**
+ * Cuts a WebSocket off at its first error. Without a listener an error would end the process; `ws` itself says why it closes, and
+ * reads on for 30 s, however much comes.
+ */
 function endAtErrors(socket: AcceptedSocket): void {
   socket.on('error', () => socket.terminate?.())
 }

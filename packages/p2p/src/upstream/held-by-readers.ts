@@ -34,7 +34,7 @@ export function countHeld(stream: object, count: () => number): void {
   counts.set(stream, count)
 }
 
-/** What one piece counts for. */
+/** Gives the number of bytes that one piece counts for. */
 export const chargeOf = ({ byteLength }: { readonly byteLength: number }): number =>
   Math.max(LEAST_PIECE_BYTES, byteLength)
 

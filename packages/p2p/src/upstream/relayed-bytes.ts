@@ -21,7 +21,7 @@ interface RelayServer {
 
 interface ConnectInit {
   readonly connection: Connection
-  /** What reads and writes messages on the stream that asks; `unwrap` gives the stream itself. */
+  /** A reader and writer of messages on the stream that asks; `unwrap` gives the stream itself. */
   readonly stream: { unwrap(): Stream }
 }
 
