@@ -117,8 +117,10 @@ describe.skipIf(why !== undefined)(suite, () => {
     const known = b.addresses.filter((address) => address.includes('/192.168.90.2/tcp/'))
     expect(known).not.toEqual([])
     // its interface stands before its ledger tells of it
-    await eventually(async () =>
-      expect(await b.control.listMachines()).toMatchObject([{ PeerID: b.id, Address: '10.1.0.7' }]),
+    await eventually(
+      async () =>
+        expect(await b.control.listMachines()).toMatchObject([{ PeerID: b.id, Address: '10.1.0.7' }]),
+      { withinMs: 30_000 },
     )
     const args = ['--address=10.1.0.7/24', `--discovery-bootstrap-peers=${known.join(',')}`]
     const { code, text } = await runMesh(here, args, ['timeout', '--signal=INT', '60'])
