@@ -9,7 +9,7 @@
  * Reaches into the server's `handleConnect` and `stopHop`; where one is missing nothing is held back. Without it
  * `test/relay.test.ts` ('a circuit is read as fast as it is taken') fails.
  */
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Stream } from '@libp2p/interface'
 import { RELAY_HIGH_WATER_BYTES } from '../limits.ts'
 import { chargeOf, countHeld } from './held-by-readers.ts'
 
@@ -20,7 +20,6 @@ interface RelayServer {
 }
 
 interface ConnectInit {
-  readonly connection: Connection
   /** A reader and writer of messages on the stream that asks; `unwrap` gives the stream itself. */
   readonly stream: { unwrap(): Stream }
 }
