@@ -32,9 +32,9 @@ const TELLERS = 8
 const CIRCUIT_PEERS = 8
 /** Keys whose streams are filled behind what they ask. */
 const FILLERS = 8
-/** How many of each kind one of them opens before it fills them. */
+/** How many streams of each protocol one key opens before it fills them. */
 const FILLED_STREAMS = 30
-/** Circuits that each of them fills to each other one. */
+/** How many circuits one key fills to each key that the victim relays for. */
 const FILLED_CIRCUITS = 4
 
 const numberField = (number: number, value: number) => Buffer.concat([varint(number << 3), varint(value)])
@@ -133,7 +133,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'unread-circuits',
     who: 'member',
     does: `${CIRCUIT_PEERS} keys have the victim relay for them and read nothing of it, and as many others fill ${FILLED_CIRCUITS} circuits to each of them`,
-    boundedBy: 'MAX_UNREAD_BYTES',
+    boundedBy: 'RELAY_HIGH_WATER_BYTES, MAX_UNREAD_BYTES',
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'blocks of 64 KiB',
     async run(attack) {

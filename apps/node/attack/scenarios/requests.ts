@@ -18,7 +18,7 @@ const MESSAGE_MB = 90
 /** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
 const WEB_SOCKET_PORT = 47_931
 const LISTENS_WS = [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`]
-/** How many WebSockets one attack opens, and how many of them a node may keep: those that may be in their handshakes, and some. */
+/** How many connections for WebSockets one attack opens, and how many of them a node may keep: 128 that are none yet, 128 in their handshakes. */
 const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 300]
 const UPGRADE = [
   'GET / HTTP/1.1',
@@ -33,6 +33,7 @@ const UPGRADE = [
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`
 
+/** What is said on connections for WebSockets: all that makes one, nothing, and half of it. */
 const BEGINNINGS = [UPGRADE, '', UPGRADE.slice(0, 40)]
 
 /** Opens a WebSocket and sends a message of 90 MiB, of which one byte never comes, or bytes that are no frame. */
