@@ -24,6 +24,13 @@ describe('without a node', () => {
     const token = await mesh.run(['-g', '-b', '--key-otp-interval=9000'])
     expect(Buffer.from(token.stdout, 'base64').toString()).toContain('interval: 9000\n')
     expect(token.stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
+    // what Kairos writes; a rounded number would end every legacy node
+    const endless = await mesh.run(['-g', '-b', '--key-otp-interval=9223372036854775807'])
+    expect(await mesh.run(['token', 'show', '--token', endless.stdout.trim()])).toEqual(endless)
+    const named = await mesh.run(['admin', 'init', '--token', endless.stdout.trim()])
+    for (const { stdout } of [endless, named]) {
+      expect(Buffer.from(stdout, 'base64').toString()).toContain('interval: 9223372036854775807\n')
+    }
     expect((await mesh.run(['-gb'])).stdout).toMatch(/^[A-Za-z0-9+/]+=*\n$/)
     // that a network is there already hinders nobody from making another
     expect(await mesh.run(['-gb'], { environment: { MESHTOKEN: token.stdout } })).toMatchObject({ code: 0 })

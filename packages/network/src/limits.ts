@@ -14,6 +14,8 @@ export const GENERATED_TEXT_LENGTH = 43
 export const DEFAULT_MAX_MESSAGE_BYTES = 20_971_520
 /** How long the keys of a generated network last, in seconds. */
 export const DEFAULT_OTP_INTERVAL_S = 360
+/** The longest interval between keys, in seconds: the greatest that the 64-bit integers of legacy nodes hold. Keys never rotate then. */
+export const MAX_OTP_INTERVAL_S = 2n ** 63n - 1n
 
 // What we chose
 
@@ -21,8 +23,6 @@ export const DEFAULT_OTP_INTERVAL_S = 360
 export const MAX_CONFIG_BYTES = 64 * 1024
 /** The longest key or name; generated ones have 43 characters, and people may write longer ones. */
 export const MAX_CONFIG_TEXT_LENGTH = 1024
-/** The longest interval between keys, in seconds: beyond ten years keys do not rotate. */
-export const MAX_OTP_INTERVAL_S = 315_360_000
 /** The smallest bound for gossip messages: a smaller one carries not even one signed entry. */
 export const MIN_MAX_MESSAGE_BYTES = 1024
 /** The greatest bound for gossip messages: with a greater one a message could take a small machine's memory. */

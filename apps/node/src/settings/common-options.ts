@@ -3,7 +3,7 @@ import { isNodeName } from '@mesh/core'
 import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
 import { SUBSYSTEMS } from '../log/subsystems.ts'
 import { ALL, API_TOKEN, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
-import { choice, duration, integer, path, text, toggle } from './option.ts'
+import { bigInteger, choice, duration, integer, path, text, toggle } from './option.ts'
 
 export const generateOptions = {
   generate: toggle({
@@ -22,13 +22,13 @@ export const generateOptions = {
     environment: false,
     help: 'With -g: print it as a token.',
   }),
-  keyOtpInterval: integer({
+  keyOtpInterval: bigInteger({
     group: 'Network',
     commands: [''],
     placeholder: 'SECONDS',
-    default: 360,
-    min: 5,
-    max: 31_536_000,
+    default: 360n,
+    min: 5n,
+    max: 2n ** 63n - 1n,
     help: 'With -g: how often the keys of the new network rotate.',
   }),
 } as const

@@ -15,6 +15,7 @@ export function shownText(name: OptionName, text: string): string {
 export function shownValue(name: OptionName, value: Settings[OptionName]): string {
   if (typeof value === 'string') return shownText(name, value)
   if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (typeof value === 'bigint') return String(value)
   if (typeof value === 'number') {
     const { placeholder } = optionOf(name)
     if (placeholder === 'DURATION') return formatDuration(value)

@@ -152,6 +152,25 @@ export function integer(
   }
 }
 
+/** A whole number that may be above 2^53. */
+export function bigInteger(
+  init: OptionInit &
+    Defaulted<bigint> & { readonly placeholder: string; readonly min: bigint; readonly max: bigint },
+): Option<bigint> {
+  return {
+    ...init,
+    defaultText: init.defaultText ?? String(init.default),
+    repeated: false,
+    choices: [],
+    parse(texts) {
+      const text = texts.at(-1) ?? ''
+      const value = /^\d{1,19}$/.test(text) ? BigInt(text) : init.min - 1n
+      if (value >= init.min && value <= init.max) return { value }
+      return { expected: `a whole number from ${init.min} to ${init.max}` }
+    },
+  }
+}
+
 /** Bytes, written `64MiB`, `1GiB`, `500kB` or as a number. */
 export function size(
   init: OptionInit & { readonly default: number; readonly min: number; readonly max: number },

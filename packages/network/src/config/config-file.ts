@@ -19,7 +19,7 @@ export function parseNetworkConfig(yaml: string): NetworkConfig {
 
 /** Writes the YAML file; the keys stand in the order in which legacy nodes write them. */
 export function formatNetworkConfig(config: NetworkConfig): string {
-  const { dht = { key: '', intervalS: 0, length: 0 }, crypto, administrators = [] } = config
+  const { dht = { key: '', intervalS: 0n, length: 0 }, crypto, administrators = [] } = config
   const named = administrators.map((each) => `  - ${each}\n`).join('')
   const otp = (name: string, { intervalS, key, length }: OtpConfig) =>
     `  ${name}:\n    interval: ${intervalS}\n    key: ${formatText(key)}\n    length: ${length}\n`

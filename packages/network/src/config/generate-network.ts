@@ -6,13 +6,17 @@ import type { NetworkConfig } from './network-config.ts'
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890'
 const LARGEST_FAIR_BYTE = 256 - (256 % ALPHABET.length)
 
-/** Draws the secrets of a new network from `random`, every character equally likely; `intervalS` is the seconds that one key lasts. */
+/** Draws the secrets of a new network from `random`, every character equally likely; `intervalS` is the whole seconds that one key lasts. */
 export function generateNetworkConfig(
-  options: { readonly intervalS?: number },
+  options: { readonly intervalS?: number | bigint },
   random: Random,
 ): NetworkConfig {
   const { intervalS = DEFAULT_OTP_INTERVAL_S } = options
-  const otp = () => ({ key: generateText(random), intervalS, length: GENERATED_TEXT_LENGTH })
+  const otp = () => ({
+    key: generateText(random),
+    intervalS: BigInt(intervalS),
+    length: GENERATED_TEXT_LENGTH,
+  })
   return {
     dht: otp(),
     crypto: otp(),

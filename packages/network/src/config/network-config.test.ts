@@ -14,6 +14,9 @@ const { configs, recorded } = JSON.parse(
   configs: Record<string, { yaml: string; token: string; config: Record<string, unknown> }>
   recorded: { yaml: string; token: string }
 }
+const longIntervals = JSON.parse(
+  readFileSync(new URL('../../test/vectors/long-intervals.json', import.meta.url), 'utf8'),
+) as { configs: { yaml: string; token: string }[] }
 const { yaml: YAML, token: TOKEN } = configs.default43 ?? { yaml: '', token: '' }
 
 /** The error's code, and each issue as `field: expected`. */
@@ -31,7 +34,7 @@ function refusal(run: () => unknown): { code: string; issues: string[]; text: st
   throw new Error('was accepted')
 }
 
-test.each([...Object.values(configs), recorded])(
+test.each([...Object.values(configs), recorded, ...longIntervals.configs])(
   'a configuration of legacy nodes is read and written byte for byte',
   ({ yaml, token }) => {
     expect(formatNetworkConfig(parseNetworkConfig(yaml))).toBe(yaml)
@@ -69,6 +72,8 @@ describe('what would crash or silence legacy nodes is refused by field', () => {
     ['otp.dht.interval', edit(/(dht:\n.*interval:) 360/, '$1 0')],
     ['otp.crypto.interval', edit(/(crypto:\n.*interval:) 360/, '$1 -5')],
     ['otp.crypto.interval', edit(/(crypto:\n.*interval:) 360/, '$1 6.5')],
+    ['otp.crypto.interval', edit(/(crypto:\n.*interval:) 360/, '$1 9223372036854775808')],
+    ['otp.crypto.interval', edit(/(crypto:\n.*interval:) 360/, '$1 0360')],
     ['otp.crypto.length', edit(/(crypto:\n(.*\n){2}.*length:) 43/, '$1 45')],
     ['otp.dht.length', edit(/(dht:\n(.*\n){2}.*length:) 43/, '$1 45')],
     ['max_message_size', edit(/max_message_size: .*\n/, '')],
@@ -126,9 +131,9 @@ test.each([
 
 test('a new network has fresh keys, the asked interval, and reads as it was written', () => {
   const config = generateNetworkConfig({ intervalS: 20 }, systemRandom)
-  expect(config.crypto.intervalS).toBe(20)
-  expect(config.dht?.intervalS).toBe(20)
-  expect(generateNetworkConfig({}, systemRandom).crypto.intervalS).toBe(360)
+  expect(config.crypto.intervalS).toBe(20n)
+  expect(config.dht?.intervalS).toBe(20n)
+  expect(generateNetworkConfig({}, systemRandom).crypto.intervalS).toBe(360n)
   const texts = [config.dht?.key, config.crypto.key, config.room, config.rendezvous, config.mdns]
   expect(new Set(texts).size).toBe(5)
   for (const text of texts) expect(text).toMatch(/^[a-zA-Z0-9]{43}$/)
@@ -164,14 +169,14 @@ test('whatever is thrown at it, reading ends with a configuration or a refusal',
     dht: fc.option(
       fc.record({
         key: fc.string({ minLength: 1 }),
-        intervalS: fc.integer({ min: 1, max: 99999 }),
+        intervalS: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }),
         length: fc.integer({ min: 1, max: 44 }),
       }),
       { nil: undefined },
     ),
     crypto: fc.record({
       key: fc.string({ minLength: 1 }),
-      intervalS: fc.integer({ min: 1, max: 99999 }),
+      intervalS: fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }),
       length: fc.integer({ min: 1, max: 44 }),
     }),
     room: fc.string({ minLength: 1 }),

@@ -7,8 +7,8 @@ import { frameTexts } from '../secrets/frame-texts.ts'
 /** How one rotating secret is made: HMAC of the time window's number, cut to `length` characters. */
 export interface OtpConfig {
   readonly key: string
-  /** Seconds that one window lasts. */
-  readonly intervalS: number
+  /** Seconds that one window lasts, 1 to 2^63-1: a `bigint`, so that a token is written as it was read. */
+  readonly intervalS: bigint
   /** Characters kept, 1 to 44. */
   readonly length: number
 }

@@ -48,7 +48,7 @@ export function readYaml(yaml: string): Read {
 function readCrypto(fields: FieldReader): OtpConfig {
   if (!fields.has('otp.crypto')) {
     fields.refuse('otp.crypto', undefined, 'a mapping with interval, key and length: it makes the seal key')
-    return { key: '', intervalS: 1, length: 1 }
+    return { key: '', intervalS: 1n, length: 1 }
   }
   return readOtp(fields, 'otp.crypto', DEFAULT_CRYPTO_OTP_LENGTH)
 }
@@ -63,17 +63,17 @@ function readOtp(fields: FieldReader, path: string, defaultLength: number): OtpC
   const length = fields.integer(`${path}.length`, { min: 0, max: MAX_OTP_LENGTH, default: 0 })
   return {
     key: fields.secret(`${path}.key`),
-    intervalS: fields.integer(`${path}.interval`, { min: 1, max: MAX_OTP_INTERVAL_S, unit: 'seconds' }),
+    intervalS: fields.bigInteger(`${path}.interval`, { min: 1n, max: MAX_OTP_INTERVAL_S, unit: 'seconds' }),
     length: length === 0 ? defaultLength : length,
   }
 }
 
-interface IntegerRule {
-  readonly min: number
-  readonly max: number
+interface IntegerRule<Value extends number | bigint> {
+  readonly min: Value
+  readonly max: Value
   readonly unit?: string
   /** The value of an absent field; a field without a default must be there. */
-  readonly default?: number
+  readonly default?: Value
 }
 
 interface FieldReader {
@@ -82,7 +82,8 @@ interface FieldReader {
   text(path: string): string
   /** Gives a text that must be there and not empty; its value never shows in an issue. */
   secret(path: string): string
-  integer(path: string, rule: IntegerRule): number
+  integer(path: string, rule: IntegerRule<number>): number
+  bigInteger(path: string, rule: IntegerRule<bigint>): bigint
   /** Gives a list of peer ids, which is empty when the field is absent. */
   peerIds(path: string, most: number): readonly PeerId[]
   refuse(field: string, value: string | undefined, expected: string): void
@@ -110,6 +111,18 @@ function createFieldReader(root: ReadonlyMap<unknown, unknown>, issues: Issue[])
     } else return value
     return ''
   }
+  const bigInteger = (path: string, rule: IntegerRule<bigint>): bigint => {
+    const value = find(path)
+    if (value === undefined && rule.default !== undefined) return rule.default
+    // legacy nodes read digits behind a 0 as an octal number
+    const isNumber = typeof value === 'string' && /^(0|[1-9]\d{0,18})$/.test(value)
+    const number = isNumber ? BigInt(value) : undefined
+    if (number !== undefined && number >= rule.min && number <= rule.max) return number
+    const unit = rule.unit === undefined ? '' : ` ${rule.unit}`
+    const expected = `a whole number from ${rule.min} to ${rule.max}${unit}`
+    refuse(path, typeof value === 'string' ? value.slice(0, 20) : undefined, expected)
+    return rule.min
+  }
   return {
     refuse,
     text,
@@ -134,15 +147,10 @@ function createFieldReader(root: ReadonlyMap<unknown, unknown>, issues: Issue[])
       refuse(path, undefined, `a list of at most ${most} peer ids, as \`mesh admin init\` writes it`)
       return []
     },
-    integer: (path, rule) => {
-      const value = find(path)
-      const unit = rule.unit === undefined ? '' : ` ${rule.unit}`
-      const expected = `a whole number from ${rule.min} to ${rule.max}${unit}`
-      if (value === undefined && rule.default !== undefined) return rule.default
-      const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
-      if (number >= rule.min && number <= rule.max) return number
-      refuse(path, typeof value === 'string' ? value.slice(0, 20) : undefined, expected)
-      return rule.min
+    bigInteger,
+    integer: (path, { min, max, default: absent, ...rule }) => {
+      const most = { ...rule, min: BigInt(min), max: BigInt(max) }
+      return Number(bigInteger(path, absent === undefined ? most : { ...most, default: BigInt(absent) }))
     },
   }
 }

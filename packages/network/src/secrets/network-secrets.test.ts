@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseNetworkConfig } from '../config/config-file.ts'
+import { parseToken } from '../config/token.ts'
+import { portableSealCipher } from '../seal/seal-cipher.ts'
+import { createSealer } from '../seal/sealer.ts'
 import { createNetworkSecrets } from './network-secrets.ts'
 
 interface Vectors {
@@ -30,12 +33,51 @@ describe.each(Object.entries(vectors.configs))('secrets of %s', (_name, { yaml, 
     expect(window).toBe(expected.counter_crypto)
     expect(secrets.ofWindow(window)).toEqual({
       window,
-      startMs: window * parsed.crypto.intervalS * 1000,
+      startMs: window * Number(parsed.crypto.intervalS) * 1000,
       topic: expected.gossip_topic,
       publicTopic: expected.public_topic,
       sealKey: ascii(expected.seal_key_ascii),
     })
     expect(secrets.rendezvousAt(expected.unix * 1000)?.current).toBe(expected.dht_rendezvous)
+  })
+})
+
+interface LongInterval {
+  name: string
+  token: string
+  at: {
+    time: number
+    window: number
+    topic: string
+    public_topic: string
+    seal_key: string
+    dht_name: string
+  }[]
+  sealed: { time: string; plaintext: string; message: string }
+}
+const longIntervals = JSON.parse(
+  readFileSync(new URL('../../test/vectors/long-intervals.json', import.meta.url), 'utf8'),
+) as { configs: LongInterval[] }
+
+describe.each(longIntervals.configs)('secrets that hardly ever rotate: $name', ({ token, at, sealed }) => {
+  const secrets = createNetworkSecrets(parseToken(token))
+
+  test.each(at)('at unix $time', ({ time, window, topic, public_topic, seal_key, dht_name }) => {
+    expect(secrets.windowAt(Number(time) * 1000)).toBe(Number(window))
+    expect(secrets.ofWindow(Number(window))).toMatchObject({
+      topic,
+      publicTopic: public_topic,
+      sealKey: ascii(seal_key),
+    })
+    expect(secrets.rendezvousAt(Number(time) * 1000)?.current).toBe(dht_name)
+  })
+
+  test('opens what a legacy node sealed', () => {
+    const opened = createSealer(secrets, portableSealCipher).unseal(
+      sealed.message,
+      Number(sealed.time) * 1000,
+    )
+    expect(new TextDecoder().decode(opened?.plaintext)).toBe(sealed.plaintext)
   })
 })
 

@@ -45,7 +45,7 @@ const KEPT_WINDOWS = 8
 
 /** Derives the rotating secrets of a network, each window's once. */
 export function createNetworkSecrets(config: NetworkConfig): NetworkSecrets {
-  const intervalMs = config.crypto.intervalS * 1000
+  const intervalMs = Number(config.crypto.intervalS) * 1000
   const kept = new Map<number, WindowSecrets>()
 
   const build = (window: number): WindowSecrets => {
@@ -80,13 +80,14 @@ function buildRendezvous({ dht, rendezvous }: NetworkConfig, nowMs: number): Ren
     if (rendezvous === '') return undefined
     return { previous: rendezvous, current: rendezvous, next: rendezvous, changesAtMs: undefined }
   }
-  const window = Math.floor(nowMs / 1000 / dht.intervalS)
+  const intervalMs = Number(dht.intervalS) * 1000
+  const window = Math.floor(nowMs / intervalMs)
   const of = (at: number, { key, length }: OtpConfig) => md5Hex(totp(key, at, length))
   return {
     previous: of(window - 1, dht),
     current: of(window, dht),
     next: of(window + 1, dht),
-    changesAtMs: (window + 1) * dht.intervalS * 1000,
+    changesAtMs: (window + 1) * intervalMs,
   }
 }
 

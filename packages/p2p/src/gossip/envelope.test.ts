@@ -112,6 +112,27 @@ describe('what a node sent in a real network', () => {
   })
 })
 
+interface LongInterval {
+  name: string
+  token: string
+  recorded: { author: string; time: string; block: string; pubsub_message_hex: string }
+}
+const longIntervals = load('../../../network/test/vectors/long-intervals.json') as { configs: LongInterval[] }
+
+test.each(longIntervals.configs)(
+  'what a node sent in a network whose keys hardly ever rotate: $name',
+  async (network) => {
+    const { author, time, block, pubsub_message_hex: sent } = network.recorded
+    const secrets = createNetworkSecrets(parseToken(network.token))
+    const opened = await openSigned(sent)
+    expect(opened).toMatchObject({ valid: true, author })
+    expect(opened.topic).toBe(secrets.ofWindow(secrets.windowAt(Number(time) * 1000)).topic)
+    const sealer = createSealer(secrets, portableSealCipher)
+    const unsealed = sealer.unseal(decodeEnvelope(opened.data ?? new Uint8Array()) ?? '', Number(time) * 1000)
+    expect(gunzipSync(unsealed?.plaintext ?? new Uint8Array()).toString()).toBe(block)
+  },
+)
+
 test('an envelope is read as legacy nodes read it: any case, other keys ignored', () => {
   for (const json of [
     '{"message":"ab","x":1}',
