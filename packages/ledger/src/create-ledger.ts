@@ -48,6 +48,7 @@ import { type Verify, verifySignature } from './entries/signer.ts'
 import type { Snapshot } from './state/snapshot.ts'
 import { createMemoryStore, type StoredLedger } from './state/store.ts'
 import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
+import { LostWrites } from './legacy/lost-writes.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
 import { createWriteCommitter, evictions } from './writes/write-committer.ts'
 import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
@@ -83,6 +84,8 @@ class MeshLedger implements Ledger {
   readonly #races: OwnershipRaces
   readonly #clockCheck: ClockCheck
   readonly #futureEntries: FutureEntries
+  /** Undefined unless ownership is off. */
+  readonly #lostWrites: LostWrites | undefined
   readonly #policies: ReadonlyMap<string, BucketPolicy>
   readonly #livenessMs: number
   readonly #tombstoneTtlMs: number
@@ -132,6 +135,7 @@ class MeshLedger implements Ledger {
     this.#writes = createLocalWrites({ ...this.#rules(), writer, queue: this.#queue })
     this.#merger = this.#createMerger({ signer, verify, admits })
     this.#intake = this.#createIntake()
+    this.#lostWrites = this.mode === 'off' ? this.#createLostWrites() : undefined
   }
 
   snapshot(): Snapshot {
@@ -170,6 +174,7 @@ class MeshLedger implements Ledger {
     if (this.#stopping.signal.aborted) return NOTHING
     try {
       if (this.mode !== 'off') return await this.#intake.take(text, author ?? '')
+      this.#lostWrites?.heard()
       return await receiveWholeBlock(text, {
         state: this.#state,
         events: this.#events,
@@ -313,6 +318,19 @@ class MeshLedger implements Ledger {
         sign: (unsigned) => signEntry(unsigned, signer),
       }),
     })
+  }
+
+  #createLostWrites(): LostWrites {
+    const lostWrites = new LostWrites({
+      self: this.self,
+      clock: this.#clock,
+      signal: this.#stopping.signal,
+      submit: (write) => {
+        if (this.#queue.pending(write.position) === undefined) void this.#queue.submit(write)
+      },
+    })
+    this.#events.subscribe((event) => lostWrites.hear(event))
+    return lostWrites
   }
 
   #createIntake(): BlockIntake {

@@ -11,6 +11,8 @@ export type OwnershipMode = 'enforce' | 'observe' | 'off'
 /** Why an entry was refused (docs/WIRE.md 4.5, and our stricter rules). Metrics, events and logs use these words. */
 export type RejectionCode =
   | 'BAD_SIG'
+  /** Nobody signed it, as in networks whose members run with ownership off. */
+  | 'UNSIGNED'
   | 'TOMB_UNKNOWN'
   | 'TOMB_NOT_OWNER'
   | 'TOMB_STALE'

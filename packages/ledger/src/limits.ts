@@ -189,6 +189,17 @@ export const LAST_COPY_MS = 500
 /** Damaged files that are kept for whoever wants to look; the oldest goes first. */
 export const MAX_FILES_SET_ASIDE = 2
 
+/** Mode `off`: how long a write of this node is watched once a block of others was heard, in ms. Legacy members repeat a write for as long. */
+export const LOST_WRITE_WATCH_MS = 20_000
+/** Mode `off`: the least time before lost writes are repeated, in ms. */
+export const LOST_WRITE_LEAST_DELAY_MS = 50
+/** Mode `off`: the time over which members that lost a race spread their repetitions, in ms. */
+export const LOST_WRITE_SPREAD_MS = 700
+/** Mode `off`: the most writes that are watched; the oldest goes first. */
+export const MAX_WATCHED_WRITES = 10_000
+/** Mode `off`: the heads by which a later block is known to be made on top of a write. */
+export const MAX_WATCHED_HEADS = 1024
+
 /** Bounds that a caller may set. */
 export interface LedgerLimits {
   readonly maxEntries: number

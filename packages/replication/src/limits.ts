@@ -241,6 +241,8 @@ export const SCRUB_INTERVAL_MS = 600_000
 export const SCRUB_REST_MS = 20
 /** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000
+/** The time over which members with ownership `off` spread the repetition of what one block took from them all, in ms. */
+export const OFF_REPEAT_SPREAD_MS = 1_000
 
 // --- announcing -------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
  * blocks, and sessions that find what was missed. Beside that it says that this node is alive, reaps, and serves
  * legacy members. It holds no rule of its own about entries: the ledger judges.
  */
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import { BUCKETS, type Clock, heartbeatValue, type Logger, type PeerId, type Random } from '@mesh/core'
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync, type Prospect } from './presence/initial-sync.ts'
 import { watchClockSteps } from './clock-steps.ts'
@@ -152,7 +152,7 @@ class LedgerReplicator implements Replicator {
       {
         intervalMs: init.heartbeatIntervalMs,
         livenessMs: init.livenessMs,
-        hasLegacy: () => this.#legacy.areAbout(),
+        hasLegacy: () => given.ledger.mode === 'off' || this.#legacy.areAbout(),
       },
       { ...components, initialSync: this.#initialSync },
     )
@@ -180,6 +180,8 @@ class LedgerReplicator implements Replicator {
     if (ledger.mode === 'off') {
       // No catch-up in this mode, so nothing to wait for: the greater block wins whenever it comes.
       this.#initialSync.sessionSucceeded()
+      // a legacy leader deletes all heartbeats now and then
+      this.keepAnnounced(BUCKETS.healthcheck, ledger.self, () => heartbeatValue(this.#components.clock.now()))
       this.#ends.push(startWholeBlocks({ ...this.#components, publisher: this.#publisher }))
       return
     }

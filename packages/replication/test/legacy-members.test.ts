@@ -154,23 +154,3 @@ describe('with a legacy member', () => {
     await Promise.all([node.kill(), legacy.stop()])
   })
 })
-
-describe('with ownership off', () => {
-  it('the greater block wins as a whole, and there is no catch-up', async () => {
-    const at = createStage()
-    const nodes = await Promise.all(
-      [1, 2].map(() => startSimNode({ signer: createSimSigner(at.random), ledger: { mode: 'off' } }, at)),
-    )
-    const [anna, bert] = nodes
-    if (anna === undefined || bert === undefined) throw new Error('unreachable')
-    await at.clock.advance(20 * SECOND)
-    anna.ledger.put('notes', 'a', '1')
-    await at.clock.advance(SECOND)
-    bert.ledger.put('notes', 'b', '2')
-    await at.clock.advance(20 * SECOND)
-    expect(contentOf(anna.ledger)).toHaveLength(2)
-    expect(contentOf(bert.ledger)).toEqual(contentOf(anna.ledger))
-    expect(at.network.counts.channels).toBe(0)
-    await Promise.all(nodes.map((node) => node.kill()))
-  })
-})

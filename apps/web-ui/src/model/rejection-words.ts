@@ -7,6 +7,7 @@ export function rejectionInWords(code: string): string {
 
 const WORDS: Record<RejectionCode, string> = {
   BAD_SIG: 'the signature is wrong',
+  UNSIGNED: 'nobody signed it',
   TOMB_UNKNOWN: 'deletes what nobody knows',
   TOMB_NOT_OWNER: 'only the owner may delete it',
   TOMB_STALE: 'the deletion is older than the entry',

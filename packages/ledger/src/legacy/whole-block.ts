@@ -7,9 +7,8 @@ import { isSameEntry } from '../rules/judge.ts'
 import type { BlockText, Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
 import { SLICE_MS } from '../limits.ts'
-import type { LedgerState } from '../state/ledger-state.ts'
+import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import type { BlockHead } from '../state/snapshot.ts'
-import { leavesFrom } from '../state/tree.ts'
 
 interface Adoption {
   readonly result: MergeResult
@@ -65,10 +64,9 @@ function adoptBlock(
     return { result: { ...result, unchanged: entries.length }, changes: [] }
   }
   const edit = state.edit()
-  const changes: Change[] = []
-  const kept = new Set<string>()
+  // what goes makes room for what comes
+  const changes = removeOthers(edit, new Set(entries.map(positionId)))
   for (const row of entries) {
-    kept.add(positionId(row))
     const before = edit.get(row)
     if (before !== undefined && isSameEntry(before.entry, row.entry)) continue
     if (!state.quota.admits(row, before)) {
@@ -80,23 +78,21 @@ function adoptBlock(
     edit.put(row)
     changes.push({ ...row, previous: before?.entry, origin: 'remote' })
   }
-  for (const rows of leavesFrom(state.tree, undefined)) {
-    for (const row of rows) {
-      if (kept.has(positionId(row))) continue
-      edit.remove(row)
-      changes.push({
-        ...row,
-        entry: { ...row.entry, value: '', deleted: true },
-        previous: row.entry,
-        origin: 'remote',
-      })
-    }
-  }
   edit.commit(Object.freeze(head))
   return {
     result: { ...result, accepted: changes.length, unchanged: entries.length - changes.length },
     changes,
   }
+}
+
+/** Removes what the block does not hold, and tells it as deleted. */
+function removeOthers(edit: StateEdit, kept: ReadonlySet<string>): Change[] {
+  const gone = [...edit.rowsFrom(undefined)].filter((row) => !kept.has(positionId(row)))
+  return gone.map((row) => {
+    edit.remove(row)
+    const entry = { ...row.entry, value: '', deleted: true }
+    return { ...row, entry, previous: row.entry, origin: 'remote' }
+  })
 }
 
 async function openAndDecode(text: BlockText, components: WholeBlockComponents): Promise<DecodedBlock> {

@@ -42,6 +42,7 @@ export type Admit = (keyed: KeyedEntry, occasion: Occasion) => Verdict
 /** Tells what `observe` stores although ownership forbids it: all that is no rollback and breaks no bound. */
 const OBSERVED: ReadonlySet<Verdict> = new Set<RejectionCode>([
   'BAD_SIG',
+  'UNSIGNED',
   'TOMB_UNKNOWN',
   'TOMB_NOT_OWNER',
   'OWNER_MISMATCH',

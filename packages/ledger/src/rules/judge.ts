@@ -85,7 +85,7 @@ export function judgeByWire(claim: Claim, at: Circumstances): Verdict {
   if (policy === undefined) {
     return existing === undefined || entry.version > existing.version ? 'accept' : 'not-newer'
   }
-  if (!at.verify()) return 'BAD_SIG'
+  if (!at.verify()) return isUnsigned(entry) ? 'UNSIGNED' : 'BAD_SIG'
   if (entry.deleted) return judgeTombstone(claim, at)
   if (policy.ownerOf !== undefined && policy.ownerOf(key, entry.value) !== entry.owner)
     return 'OWNER_MISMATCH'
@@ -112,10 +112,14 @@ function judgeOpen({ incoming, existing }: Claim, at: Circumstances): Verdict {
     entry.version > existing.version ||
     (entry.version === existing.version && winsTie(entry, existing))
   if (!newer) return 'not-newer'
-  const unsigned = entry.owner === '' && entry.sig === null
-  if (unsigned) return entry.version === 0n && !entry.deleted ? 'accept' : 'BAD_SIG'
+  if (isUnsigned(entry)) return 'accept'
   if (!at.verify()) return 'BAD_SIG'
   return entry.deleted && existing === undefined ? 'TOMB_UNKNOWN' : 'accept'
+}
+
+/** True for a bare value, as members write it that sign nothing. */
+function isUnsigned({ owner, sig, version, deleted }: Entry): boolean {
+  return owner === '' && sig === null && version === 0n && !deleted
 }
 
 /** True when the stored entry belongs to somebody else whose hold on it has not ended. */

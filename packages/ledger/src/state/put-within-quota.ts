@@ -1,4 +1,5 @@
 /** Stores an entry, and lets go what has to go for it. */
+import { BUCKETS } from '@mesh/core'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { MAX_EVICTED_AT_ONCE } from '../limits.ts'
 import type { StateEdit } from './ledger-state.ts'
@@ -10,7 +11,8 @@ import type { Quota } from './quota.ts'
  */
 export function putWithinQuota(edit: StateEdit, row: KeyedEntry, quota: Quota): boolean {
   const before = edit.get(row)
-  const fits = quota.admits(row, before)
+  // what is claimed of a range of addresses shows when the row is counted
+  const fits = row.bucket !== BUCKETS.machines && quota.admits(row, before)
   edit.put(row)
   if (fits) return true
   const gone: KeyedEntry[] = []

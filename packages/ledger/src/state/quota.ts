@@ -52,7 +52,7 @@ interface Excess {
 }
 
 export interface Quota {
-  /** May `next` be stored in the place of `before`, and nothing has to go for it? */
+  /** Is there room for `next` in the place of `before`, so that nothing has to go for its size? */
   admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
   /** Gives what has to go after this row was stored; undefined when all fits. */
   excessAfter(row: KeyedEntry): Excess | undefined
@@ -79,8 +79,7 @@ export function createQuota(init: QuotaInit): Quota {
     return excess === undefined ? undefined : { first: () => excess.first }
   }
   return {
-    // what is claimed of a range of addresses shows when the row is counted
-    admits: (next, before) => next.bucket !== BUCKETS.machines && roomOf(next).admits(next, before),
+    admits: (next, before) => roomOf(next).admits(next, before),
     excessAfter: (row) => roomOf(row).excessAfter(row) ?? addressExcess(row),
     count(row) {
       roomOf(row).change(row, 1)

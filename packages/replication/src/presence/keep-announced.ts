@@ -5,7 +5,12 @@
 import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
 import type { Ledger, Position } from '@mesh/ledger'
 import type { InitialSync } from './initial-sync.ts'
-import { ANNOUNCE_LEAST_RETRY_MS, ANNOUNCE_RETRY_MS, YIELD_PAUSE_MS } from '../limits.ts'
+import {
+  ANNOUNCE_LEAST_RETRY_MS,
+  ANNOUNCE_RETRY_MS,
+  OFF_REPEAT_SPREAD_MS,
+  YIELD_PAUSE_MS,
+} from '../limits.ts'
 
 export interface AnnounceInit extends Position {
   /** JSON text; asked for each time that it is written. */
@@ -49,7 +54,7 @@ class Announcer {
       if (event.type !== 'committed') return
       const isOurs = event.changes.some((change) => change.bucket === bucket && change.key === key)
       // After the commit: a write from inside its own event would be one too deep.
-      if (isOurs) this.#checkIn(0)
+      if (isOurs) this.#checkIn(this.#repeatDelayMs())
     })
     void components.initialSync.wait().then(() => this.#check())
   }
@@ -58,6 +63,12 @@ class Announcer {
     this.#stopped = true
     this.#unsubscribe()
     this.#cancel()
+  }
+
+  /** Spreads repetitions in time: with ownership off one block takes the entries of many members at once. */
+  #repeatDelayMs(): number {
+    const { ledger, random } = this.#components
+    return ledger.mode === 'off' ? random.float() * OFF_REPEAT_SPREAD_MS : 0
   }
 
   #check(): void {
