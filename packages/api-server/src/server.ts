@@ -227,6 +227,7 @@ class ExpressApiServer implements ApiServer {
       StartedAt: new Date(this.#startedAt).toISOString(),
       UptimeSeconds: Math.max(0, Math.floor((clock.monotonic() - this.#startedMs) / 1_000)),
       HasVpn: node?.hasVpn ?? this.#vpn !== undefined,
+      Ownership: ledger.mode,
     }
   }
 

@@ -445,6 +445,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Version: '0.1.0',
       UptimeSeconds: expect.any(Number) as number,
       HasVpn: true,
+      Ownership: 'enforce',
     })
     expect(Date.now() - Date.parse(StartedAt)).toBeLessThan(600_000)
   },
@@ -456,7 +457,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     })
   },
   async getHealth({ client }) {
-    expect(await client.getHealth()).toEqual({ Status: 'ok', Problems: [] })
+    expect(await client.getHealth()).toEqual({ Status: 'ok', Ownership: 'enforce', Problems: [] })
   },
   async getReachability({ client }) {
     expect(await client.getReachability()).toEqual({

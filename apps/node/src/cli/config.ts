@@ -97,6 +97,8 @@ function defaultInForce(
   }
   if (name === 'ledgerState') {
     if (settings.ephemeral) return { value: undefined, reason: 'nothing is kept with --ephemeral' }
+    if (settings.ownership === 'off')
+      return { value: undefined, reason: 'the ledger is not kept with --ownership off' }
     return { value: folder, reason: optionOf(name).defaultText }
   }
   if (name === 'instance' && settings.ephemeral) {

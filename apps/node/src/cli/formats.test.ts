@@ -66,6 +66,7 @@ describe('mesh status', () => {
           StartedAt: '2026-01-01T00:00:00.000Z',
           UptimeSeconds: 11_520,
           HasVpn: Vpn !== null,
+          Ownership: 'enforce',
         },
         Dns: null,
         Summary: {
@@ -81,6 +82,7 @@ describe('mesh status', () => {
         Version: '0.1.0',
         Health: {
           Status: 'warning',
+          Ownership: 'enforce',
           Problems: [{ Code: 'p2p.alone', Severity: 'warning', Title: 'Alone', Hint: 'Wait.', Since: null }],
         },
         Digest: { Entries: 3, Digest: 'abc', Buckets: {} },

@@ -71,7 +71,7 @@ export function formatStatus(
     ...(Node === null ? [`node      ${Summary.NodeID} (mesh ${Version})`] : nodeLines(Node)),
     ...Health.Problems.map(formatProblem),
     `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
-    `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}`,
+    `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}, ownership ${Health.Ownership}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),
     ...(Dns === null ? [] : [dnsLine(Dns)]),
   ]

@@ -210,9 +210,9 @@ function checkDns({ dns }: NodeFacts): Check {
 function checkPeers({ peers, health }: NodeFacts): Check {
   const members = peers.filter(({ Connected, Member }) => Connected && Member).length
   if (members > 0) return ok('peers', `${members} members are connected, ${peers.length} peers are known.`)
-  const isTold = health.Problems.some(({ Code }) => Code === 'p2p.alone')
+  const isTold = health.Problems.some(({ Code }) => Code === 'p2p.alone' || Code === 'ledger.unsigned')
   const found = 'No other member is connected.'
-  if (isTold) return warn('peers', found, 'The line on health above says what was tried.')
+  if (isTold) return warn('peers', found, 'The line on health above says why.')
   return warn(
     'peers',
     found,

@@ -36,8 +36,9 @@ const node: NodeFacts = {
     StartedAt: '2026-01-01T00:00:00Z',
     UptimeSeconds: 9,
     HasVpn: true,
+    Ownership: 'enforce',
   },
-  health: { Status: 'ok', Problems: [] },
+  health: { Status: 'ok', Ownership: 'enforce', Problems: [] },
   peers: [peer({})],
   machines: [],
   reachability: {
@@ -131,6 +132,7 @@ const ill: { readonly node: Partial<NodeFacts> } = {
   node: {
     health: {
       Status: 'error',
+      Ownership: 'enforce',
       Problems: [{ Code: 'p2p.alone', Severity: 'error', Title: 'it hurts', Hint: 'Rest.', Since: null }],
     },
   },

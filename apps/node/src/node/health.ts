@@ -53,6 +53,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...clockProblems(view),
     ...conflictProblems(view),
     ...rejectionProblems(view),
+    ...unsignedProblems(view),
     ...networkProblems(view),
   ]
   return problems.sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'))
@@ -210,7 +211,31 @@ function rejectionProblems({ ledger }: HealthView): HealthProblem[] {
   })
 }
 
-function networkProblems({ p2p, now, upMs, bootstrapPeers }: HealthView): HealthProblem[] {
+/** Members that run with ownership off: what they write is no attack, and what this node writes does not reach them. */
+function unsignedProblems({ ledger, p2p }: HealthView): HealthProblem[] {
+  if (!hasUnsigned(ledger)) return []
+  const isMixed = p2p?.peers().some(isConnectedMember) === true
+  return [
+    {
+      code: 'ledger.unsigned',
+      severity: 'warning',
+      title: `${isMixed ? 'Some' : 'The'} members of this network do not sign entries`,
+      hint: isMixed
+        ? 'This node refuses their entries. Start these members without `--ownership off`, or move them to EdgeVPN 0.35 with enforcement.'
+        : 'Start this node with `--ownership off` to take part, or move them to EdgeVPN 0.35 with enforcement. Until then they do not see what this node writes.',
+    },
+  ]
+}
+
+function hasUnsigned(ledger: HealthView['ledger']): boolean {
+  return (ledger.rejections().UNSIGNED ?? 0) > 0
+}
+
+function isConnectedMember({ connected, member }: ReturnType<P2pNode['peers']>[number]): boolean {
+  return connected && member
+}
+
+function networkProblems({ p2p, now, upMs, bootstrapPeers, ledger }: HealthView): HealthProblem[] {
   if (p2p === undefined) return []
   const problems: HealthProblem[] = []
   if (p2p.addresses().length === 0) {
@@ -221,7 +246,7 @@ function networkProblems({ p2p, now, upMs, bootstrapPeers }: HealthView): Health
       hint: 'Check --listen-maddrs and that an interface is up; it can still dial others.',
     })
   }
-  const isAlone = !p2p.peers().some((peer) => peer.connected && peer.member)
+  const isAlone = !p2p.peers().some(isConnectedMember) && !hasUnsigned(ledger)
   if (!isAlone || upMs < ALONE_AFTER_MS) return problems
   const tried = p2p.discovery().filter(({ enabled }) => enabled)
   const looking = tried.flatMap(({ method, found }) => (found === undefined ? [] : [method]))

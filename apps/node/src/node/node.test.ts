@@ -241,4 +241,13 @@ describe('health', () => {
       'ledger.forged',
     ])
   })
+  test('members that sign nothing are told as such, and neither as forgers nor as nobody', () => {
+    const ledger = {
+      conflicts: () => [],
+      rejections: () => ({ UNSIGNED: 44 }),
+      storeFailure: () => undefined,
+      clockOffset: () => undefined,
+    }
+    expect(codes({ upMs: 600_000, ledger, p2p: p2p({}) })).toEqual(['ledger.unsigned'])
+  })
 })

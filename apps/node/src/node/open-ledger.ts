@@ -53,7 +53,10 @@ const MAX_SET_ASIDE = 3
  */
 export function openLedger(init: OpenLedgerInit, components: LedgerParts): OpenedLedger {
   const { clock, log } = components
-  if (init.settings.ephemeral) {
+  const { ephemeral, ownership, ledgerState } = init.settings
+  // with ownership off the greater block wins, and a kept one would give back what the network has forgotten
+  if (ephemeral || ownership === 'off') {
+    if (ledgerState !== undefined) log.warn('--ownership off keeps no ledger: --ledger-state has no effect')
     return { ledger: openOver(createMemoryStore(), init, components), keeper: createLedgerKeeper() }
   }
   const path = storePath(init)

@@ -250,7 +250,7 @@ export const ledgerOptions = {
     commands: NODE,
     choices: ['enforce', 'observe', 'off'],
     default: 'enforce',
-    help: "How others' entries are judged: refuse what breaks ownership, only count it, or follow the rule of networks without signatures.",
+    help: "How others' entries are judged: refuse what breaks ownership, only count it, or follow the rule of networks without signatures (the ledger is then kept in memory only).",
   }),
   ownershipTtl: duration({
     group: 'Ledger',

@@ -163,7 +163,11 @@ test('the sentence counts states, and says the total only when some are away', (
 
 test('says in words how many things need a person', () => {
   const problem = { Code: 'x', Severity: 'warning' as const, Title: '', Hint: '', Since: null }
-  const health = (count: number) => ({ Status: 'ok' as const, Problems: Array(count).fill(problem) })
+  const health = (count: number) => ({
+    Status: 'ok' as const,
+    Ownership: 'enforce' as const,
+    Problems: Array(count).fill(problem),
+  })
   expect([0, 1, 2, 9].map((count) => buildNeedSentence(health(count)))).toEqual([
     'Nothing needs you.',
     'One thing needs you.',

@@ -266,5 +266,5 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
     Invites: [],
   },
   '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
-  '/api/health': { Status: 'ok', Problems: [] },
+  '/api/health': { Status: 'ok', Ownership: 'enforce', Problems: [] },
 }

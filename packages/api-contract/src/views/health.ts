@@ -1,11 +1,13 @@
 /** Schemas of health and log levels. */
 import * as z from 'zod'
 import { later } from '../later.ts'
+import { ownership } from './fields.ts'
 
 export const healthView = later(() =>
   z
     .object({
       Status: z.enum(['ok', 'warning', 'error']),
+      Ownership: ownership(),
       Problems: z.array(
         z.object({
           Code: z.string(),

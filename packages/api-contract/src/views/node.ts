@@ -1,7 +1,7 @@
 /** Schemas of this node itself. */
 import * as z from 'zod'
 import { later } from '../later.ts'
-import { count, peerId } from './fields.ts'
+import { count, ownership, peerId } from './fields.ts'
 
 export const nodeFactsView = later(() =>
   z
@@ -17,6 +17,7 @@ export const nodeFactsView = later(() =>
       StartedAt: z.string().meta({ description: 'RFC 3339 UTC.' }),
       UptimeSeconds: count(),
       HasVpn: z.boolean(),
+      Ownership: ownership(),
     })
     .meta({ id: 'NodeFacts' }),
 )

@@ -66,7 +66,7 @@ export function createNodeReads({
     },
     getNode: facts,
     getVersion: () => ({ Version: version.version, Api: API_VERSION, Protocols: [...version.protocols()] }),
-    getHealth: () => healthView(health.problems()),
+    getHealth: () => ({ ...healthView(health.problems()), Ownership: facts().Ownership }),
     getOpenApi: async () => prepared({ body: await openApi() }),
     getLiveness: () => prepared({ body: 'ok\n', type: TEXT_TYPE }),
     getReadiness() {
@@ -98,7 +98,7 @@ function statsViews(stats: ReadonlyMap<string, TrafficStats>): Readonly<Record<s
   return views
 }
 
-function healthView(problems: readonly HealthProblem[]): HealthView {
+function healthView(problems: readonly HealthProblem[]): Omit<HealthView, 'Ownership'> {
   const worstFirst = [...problems].sort((a, b) => rank(a) - rank(b))
   return {
     Status: worstFirst[0]?.severity ?? 'ok',

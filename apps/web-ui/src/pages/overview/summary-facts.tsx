@@ -10,6 +10,7 @@ const UNKNOWN = '…'
 export function SummaryFacts() {
   const summary = useRead('getSummary', {})
   const digest = useRead('getDigest', {})
+  const node = useRead('getNode', {})
   const traffic = useRead('getTraffic', {}, { everyMs: TRAFFIC_EVERY_MS })
   const count = (value: number | undefined) => (value === undefined ? UNKNOWN : countInWords(value))
   return (
@@ -27,6 +28,9 @@ export function SummaryFacts() {
         <Link to="/ledger">
           entries <b>{count(digest.data?.Entries)}</b>
         </Link>
+        <span>
+          ownership <b>{node.data?.Ownership ?? UNKNOWN}</b>
+        </span>
       </p>
       <p>
         <Link to="/services">
