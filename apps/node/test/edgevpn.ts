@@ -1,4 +1,7 @@
-/** EdgeVPN nodes as processes, for the interop suites and for comparisons: `EDGEVPN_BIN` names the binary. */
+/**
+ * EdgeVPN nodes as processes, for the interop suites and for comparisons. `EDGEVPN_BIN` names a binary of EdgeVPN 0.35,
+ * `EDGEVPN34_BIN` one of 0.34, which signs nothing.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
@@ -15,8 +18,38 @@ export function whyNoEdgevpn(): string | undefined {
   return existsSync(binary) ? undefined : `EDGEVPN_BIN names no file: ${binary}`
 }
 
+/** A kind of EdgeVPN node. */
+export interface EdgevpnProgram {
+  readonly name: string
+  readonly binary: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** EdgeVPN 0.35 as it is. */
+const SIGNING: EdgevpnProgram = { name: 'EdgeVPN 0.35', binary: process.env['EDGEVPN_BIN'] ?? '' }
+
+/** EdgeVPN 0.35 as it was before it signed entries. */
+export const UNSIGNED_35: EdgevpnProgram = {
+  ...SIGNING,
+  name: 'EdgeVPN 0.35 with ownership off',
+  environment: { EDGEVPNOWNERSHIP: 'off' },
+}
+/** The last EdgeVPN that signs nothing. */
+export const UNSIGNED_34: EdgevpnProgram = {
+  name: 'EdgeVPN 0.34',
+  binary: process.env['EDGEVPN34_BIN'] ?? '',
+}
+
+/** Undefined when EdgeVPN 0.34 can be run here, else the reason why not. */
+export function whyNoEdgevpn34(): string | undefined {
+  const { binary } = UNSIGNED_34
+  return existsSync(binary) ? undefined : 'EDGEVPN34_BIN names no binary of EdgeVPN 0.34'
+}
+
 export interface EdgevpnOptions {
   readonly token: string
+  /** EdgeVPN 0.35 unless given. */
+  readonly program?: EdgevpnProgram
   /** Of its HTTP API; loopback unless the prefix puts it in a namespace. */
   readonly apiPort: number
   readonly args?: readonly string[]
@@ -53,6 +86,8 @@ const START_TIMEOUT_MS = 20_000
 
 export interface EdgevpnCommand {
   readonly token: string
+  /** EdgeVPN 0.35 unless given. */
+  readonly program?: EdgevpnProgram
   /** What it runs: `['service-add', 'web', '127.0.0.1:80']`; a flag first runs the VPN. */
   readonly args: readonly string[]
   /** Further flags, which stand before positional arguments. */
@@ -62,7 +97,7 @@ export interface EdgevpnCommand {
 }
 
 /** Runs one command of EdgeVPN, in a home of its own, until `stop`. */
-export function runEdgevpn({ token, args, flags = [], prefix = [] }: EdgevpnCommand): {
+export function runEdgevpn({ token, args, flags = [], prefix = [], program = SIGNING }: EdgevpnCommand): {
   readonly pid: number
   stop(): Promise<void>
 } {
@@ -70,9 +105,9 @@ export function runEdgevpn({ token, args, flags = [], prefix = [] }: EdgevpnComm
   // flags follow the command, where there is one
   const at = args[0]?.startsWith('--') === true ? 0 : 1
   const command = [...args.slice(0, at), ...PRIVATE_ARGS, ...flags, ...args.slice(at)]
-  const [file = '', ...words] = [...prefix, process.env['EDGEVPN_BIN'] ?? '', ...command]
+  const [file = '', ...words] = [...prefix, program.binary, ...command]
   const child = spawn(file, words, {
-    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: token },
+    env: { PATH: process.env['PATH'], HOME: folder, EDGEVPNTOKEN: token, ...program.environment },
     stdio: 'ignore',
   })
   return {
@@ -85,13 +120,18 @@ export function runEdgevpn({ token, args, flags = [], prefix = [] }: EdgevpnComm
 }
 
 export async function startEdgevpn(options: EdgevpnOptions): Promise<Edgevpn> {
-  const { prefix = [], args = [], apiPort, vpnAddress, token } = options
+  const { prefix = [], args = [], apiPort, vpnAddress, token, program } = options
   const listen = `127.0.0.1:${apiPort}`
   const command =
     vpnAddress === undefined
       ? ['api', '--listen', listen]
       : ['--api', '--api-listen', listen, '--address', vpnAddress, '--interface', 'edgevpn0']
-  const { pid, stop } = runEdgevpn({ token, prefix, args: [...command, ...args] })
+  const { pid, stop } = runEdgevpn({
+    token,
+    prefix,
+    args: [...command, ...args],
+    ...(program !== undefined && { program }),
+  })
   const ask = (method: string, path: string, body?: unknown) =>
     askFrom(prefix, `http://${listen}${path}`, method, body)
   try {

@@ -137,7 +137,7 @@ const START_TIMEOUT_MS = 30_000
 const RUN_TIMEOUT_MS = 30_000
 
 /** A new private network's token. */
-export function makeToken(intervalS = 360): string {
+export function makeToken(intervalS: number | bigint = 360): string {
   return encodeToken(generateNetworkConfig({ intervalS }, systemRandom))
 }
 

@@ -114,6 +114,29 @@ export function startUdpEcho(): Promise<Target> {
   })
 }
 
+/** Sends what has a known end, as EdgeVPN cuts both directions when one ends. */
+export async function echoes(port: number, bytes: number): Promise<void> {
+  const sent = randomBytes(bytes)
+  const hash = createHash('sha256')
+  let count = 0
+  await new Promise<void>((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.setTimeout(10_000, () => socket.destroy(new Error('nothing came')))
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error(`closed after ${count} bytes`)))
+    socket.on('data', (chunk) => {
+      hash.update(chunk)
+      count += chunk.length
+      if (count < bytes) return
+      resolve()
+      socket.destroy()
+    })
+    socket.write(sent)
+  })
+  const expected = createHash('sha256').update(sent).digest('hex')
+  if (hash.digest('hex') !== expected) throw new Error('what came back differs')
+}
+
 /** Sends, ends its direction, and reads to the end. */
 export function exchange(place: Place, sent: Uint8Array): Promise<Buffer> {
   return new Promise((resolve, reject) => {

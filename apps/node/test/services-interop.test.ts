@@ -3,10 +3,9 @@
  * EDGEVPN_BIN names the binary.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -14,7 +13,7 @@ import { createLab, eventually, freePort, whyNoNamespaces } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { runEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
-import { portOf, startEcho, startHttp } from './service-lab.ts'
+import { echoes, portOf, startEcho, startHttp } from './service-lab.ts'
 import { createCleanUps, suiteName } from './suite.ts'
 
 const why = whyNoEdgevpn()
@@ -32,28 +31,6 @@ function runTheirs(token: string, hub: NodeProcess, args: readonly string[], pre
   const flags = ['--mdns=false', '--discovery-bootstrap-peers', hub.addresses[0] ?? '']
   const theirs = runEdgevpn({ token, args, flags, prefix })
   cleanUps.push(() => theirs.stop())
-}
-
-/** Sends what has a known end, as EdgeVPN cuts both directions when one ends. */
-async function echoes(port: number, bytes: number): Promise<void> {
-  const sent = randomBytes(bytes)
-  const hash = createHash('sha256')
-  let count = 0
-  await new Promise<void>((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port })
-    socket.setTimeout(10_000, () => socket.destroy(new Error('nothing came')))
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error(`closed after ${count} bytes`)))
-    socket.on('data', (chunk) => {
-      hash.update(chunk)
-      count += chunk.length
-      if (count < bytes) return
-      resolve()
-      socket.destroy()
-    })
-    socket.write(sent)
-  })
-  expect(hash.digest('hex')).toBe(createHash('sha256').update(sent).digest('hex'))
 }
 
 describe.skipIf(why !== undefined)(suiteName('with EdgeVPN', why), () => {

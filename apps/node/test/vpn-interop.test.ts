@@ -82,6 +82,47 @@ describe.skipIf(why !== undefined)(suite, () => {
     for (const { from, to } of pairs) await ping(lab, from.host, to.v4, { count: 5 })
   })
 
+  test('with keys that never rotate, as in tokens of Kairos, writes and packets pass, before and after restarts', {
+    timeout: 240_000,
+  }, async () => {
+    const hosts = ['a', 'b', 'theirs']
+    const lab = createLab(['switch', ...hosts])
+    const vpn = createVpnLab(lab, 2n ** 63n - 1n)
+    cleanUps.push(() => vpn.close())
+    bridge(lab, 'switch', Object.fromEntries(hosts.map((host, at) => [host, [`192.168.98.${at + 1}/24`]])))
+    const start = () =>
+      startEdgevpn({
+        token: vpn.token,
+        apiPort: 18098,
+        vpnAddress: `${THEIR_ADDRESS}/24`,
+        prefix: lab.inside('theirs', []),
+        args: THEIRS,
+      })
+    const a = await vpn.start('a', ['--address=10.1.0.1/24', ...OURS])
+    let b = await vpn.start('b', ['--address=10.1.0.2/24', ...OURS])
+    let edgevpn = await start()
+    cleanUps.push(() => edgevpn.stop())
+    const passes = async (value: string) => {
+      await edgevpn.ask('PUT', `/api/ledger/notes/theirs/${value}`)
+      await a.control.putText({ bucket: 'notes', key: 'ours', value })
+      await eventually(
+        async () => {
+          expect(await b.control.getBucket({ bucket: 'notes' })).toEqual({ ours: value, theirs: value })
+          expect((await edgevpn.ask('GET', '/api/ledger/notes/ours')).json).toBe(JSON.stringify(value))
+        },
+        { withinMs: 60_000, everyMs: 250 },
+      )
+      for (const host of ['a', 'theirs']) await pingSoon(lab, host, b.v4, 60_000)
+      await pingSoon(lab, 'a', THEIR_ADDRESS, 60_000)
+    }
+    await passes('first')
+    await edgevpn.stop()
+    edgevpn = await start()
+    await b.stop()
+    b = await vpn.start('b', ['--address=10.1.0.2/24', ...OURS], { stateDir: b.stateDir })
+    await passes('second')
+  })
+
   test('around a hub of ours that alone is known, our leaf and the EdgeVPN nodes find each other', {
     timeout: 240_000,
   }, async () => {

@@ -55,7 +55,7 @@ function queuesArgs(queues: string | undefined): readonly string[] {
   return queues === undefined ? [] : [`--tun-queues=${queues}`]
 }
 
-export function createVpnLab(lab: Lab, intervalS = 360): VpnLab {
+export function createVpnLab(lab: Lab, intervalS: number | bigint = 360): VpnLab {
   const mesh = createMesh()
   const token = makeToken(intervalS)
   return {
