@@ -93,13 +93,14 @@ type Star = Awaited<ReturnType<typeof startStar>>
 /** EdgeVPN writes a key again that is deleted within 20 s of its write, so there may be more. */
 async function allHold(members: readonly Member[], expected: object, bucket = 'notes') {
   await eventually(async () => {
-    for (const member of members) expect(await member.held(bucket), member.name).toMatchObject(expected)
+    for (const member of members)
+      expect({ [member.name]: await member.held(bucket) }).toMatchObject({ [member.name]: expected })
   }, SOON)
 }
 
 async function allLack(members: readonly Member[], key: string) {
   await eventually(async () => {
-    for (const member of members) expect(await member.held(), member.name).not.toHaveProperty(key)
+    for (const member of members) expect(Object.keys(await member.held())).not.toContain(key)
   }, SOON)
 }
 
