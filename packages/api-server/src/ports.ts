@@ -117,6 +117,8 @@ export interface DnsServerStatus {
         readonly cached: number
         readonly servers: readonly {
           readonly address: string
+          /** The interface of a link-local address. */
+          readonly scope?: string
           readonly port: number
           readonly domain: string
           readonly failing: { readonly reason: string } | undefined

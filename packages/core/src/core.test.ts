@@ -48,6 +48,7 @@ test('has these public names', () => {
     'isLoopback',
     'isNodeName',
     'isSmallPart',
+    'listenAtEachAddress',
     'machineRecord',
     'parseCidr',
     'parseDuration',

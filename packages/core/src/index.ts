@@ -21,6 +21,7 @@ export {
   withDeadline,
 } from './deadline.ts'
 export { parseDuration, tryParseDuration } from './duration.ts'
+export { type AddressListener, type EachAddressInit, listenAtEachAddress } from './each-address.ts'
 export { parseExactJson, stringifyExactJson } from './exact-json.ts'
 export { fnv1a32 } from './fnv1a.ts'
 export { Heap } from './heap.ts'

@@ -2,7 +2,15 @@
  * Joins the parts: names as the ledger says, the forwarder, and a responder that UDP and TCP listeners share. Nothing
  * listens until `listen`, and `explain` works without.
  */
-import { type Cidr, delay, isLoopback, LoopTurns, parseCidr } from '@mesh/core'
+import {
+  type AddressListener,
+  type Cidr,
+  delay,
+  isLoopback,
+  listenAtEachAddress,
+  LoopTurns,
+  parseCidr,
+} from '@mesh/core'
 import { LRUCache } from 'lru-cache'
 import type {
   BoundAddress,
@@ -16,6 +24,7 @@ import type {
 import { dnsError } from './errors.ts'
 import { explainName, type NameExplanation } from './explain.ts'
 import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
+import { hostOf, whereOf } from './forwarder/exchange.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { createKnownNames, type KnownNames } from './known-names.ts'
 import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, PATTERNS_TURN_MS, TCP_TURN_MS } from './limits.ts'
@@ -26,7 +35,7 @@ import { createResponder, type Outcome, OUTCOMES, type Responder } from './serve
 import { createTcpConnections } from './server/tcp-connections.ts'
 import { openTcpServer } from './server/tcp-server.ts'
 import { zonesOf } from './zone/build-zone.ts'
-import { createResponseRates, type Listening, openUdpServer } from './server/udp-server.ts'
+import { createResponseRates, openUdpServer } from './server/udp-server.ts'
 
 const DEFAULT_ZONE = 'mesh.'
 const DEFAULT_LIVENESS_MS = 480_000
@@ -47,8 +56,8 @@ class DnsNode implements Dns {
   readonly #init: DnsInit
   readonly #components: DnsComponents
   readonly #names: KnownNames
-  readonly #servers: readonly ForwardServer[]
-  readonly #bound: (BoundAddress & { readonly ends: readonly Listening[] })[] = []
+  #servers: readonly ForwardServer[]
+  readonly #bound: (BoundAddress & { readonly ends: readonly AddressListener[] })[] = []
   readonly #outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
   readonly #connections = createTcpConnections()
   readonly #rates
@@ -56,10 +65,12 @@ class DnsNode implements Dns {
   readonly #tcpTurns: LoopTurns
   readonly #clients = new LRUCache<string, Client>({ max: MAX_RATED_NETWORKS })
   readonly #ownRanges: readonly Cidr[]
-  /** Those of `#servers` that are not this server itself. */
+  /** Asks those of `#servers` that are not this server itself. */
   #forwarder: Forwarder | undefined
   #responder: Responder
   #looped: readonly ForwardServer[] = []
+  /** The servers of `#forwarder`, as text. */
+  #asked = ''
 
   constructor(init: DnsInit, components: DnsComponents) {
     this.#init = init
@@ -78,13 +89,13 @@ class DnsNode implements Dns {
       },
       { ...components, turns: this.#patternTurns },
     )
-    this.#forwarder = this.#makeForwarder(this.#servers)
     this.#responder = this.#makeResponder()
+    this.#chooseServers()
   }
 
   async listen(address: DnsListenAddress): Promise<BoundAddress> {
     const hosts = address.host === undefined ? WILDCARDS : [address.host]
-    const ends: Listening[] = []
+    const ends: AddressListener[] = []
     let { port } = address
     try {
       for (const host of hosts) {
@@ -103,7 +114,7 @@ class DnsNode implements Dns {
     }
     const bound = { host: hosts[0] ?? '', port, ends }
     this.#bound.push(bound)
-    this.#leaveItself()
+    this.#chooseServers()
     this.#components.log.info('dns listening', { host: bound.host, port })
     return { host: bound.host, port }
   }
@@ -150,6 +161,11 @@ class DnsNode implements Dns {
     })
   }
 
+  forwardTo(servers: readonly ForwardServer[]): void {
+    this.#servers = servers.slice(0, MAX_FORWARD_SERVERS)
+    this.#chooseServers()
+  }
+
   async stop(): Promise<void> {
     this.#names.stop()
     this.#forwarder?.stop()
@@ -157,18 +173,15 @@ class DnsNode implements Dns {
   }
 
   /** UDP, and TCP on the same port. */
-  async #open(host: string, port: number): Promise<readonly Listening[]> {
+  async #open(host: string, port: number): Promise<readonly AddressListener[]> {
+    const [connections, turns] = [this.#connections, this.#tcpTurns]
     const { clock } = this.#components
-    const count = this.#count
-    const clientOf = this.#clientOf
-    const responder: Responder = { respond: (request) => this.#responder.respond(request) }
     for (let turn = 1; ; turn++) {
-      const udp = await openUdpServer({ host, port }, { responder, clientOf, rates: this.#rates, count })
+      const udp = await this.#openUdp(host, port)
       try {
-        const [connections, turns] = [this.#connections, this.#tcpTurns]
         const tcp = await openTcpServer(
           { host, port: udp.port },
-          { responder, clientOf, clock, turns, count, connections },
+          { ...this.#served, clock, turns, connections },
         )
         return [udp, tcp]
       } catch (error) {
@@ -176,6 +189,26 @@ class DnsNode implements Dns {
         if (port !== 0 || turn === PORT_TRIES) throw error
       }
     }
+  }
+
+  #openUdp(host: string, port: number): Promise<AddressListener> {
+    const components = { ...this.#served, rates: this.#rates }
+    const { ownAddresses, clock, log } = this.#components
+    if (ownAddresses === undefined || !isWildcard(host)) return openUdpServer({ host, port }, components)
+    const isOfFamily = (address: string) => address.includes(':') === host.includes(':')
+    return listenAtEachAddress({
+      addresses: () => ownAddresses().filter(isOfFamily),
+      port,
+      open: (each, at) => openUdpServer({ host: each, port: at }, components),
+      clock,
+      onChange: () => this.#chooseServers(),
+      onRefused: (address, error) => log.warn('dns not listening at a new address', { address, port, error }),
+    })
+  }
+
+  get #served() {
+    const responder: Responder = { respond: (request) => this.#responder.respond(request) }
+    return { responder, clientOf: this.#clientOf, count: this.#count }
   }
 
   readonly #count = (outcome: Outcome): void => {
@@ -206,16 +239,18 @@ class DnsNode implements Dns {
     })
   }
 
-  /** A server that is this one would be asked by itself, again and again. */
-  #leaveItself(): void {
+  /** Leaves out a server that is this one: it would ask itself, again and again. */
+  #chooseServers(): void {
     const own = new Set(this.#components.ownAddresses?.() ?? [])
-    const isItself = ({ address, port }: ForwardServer) =>
-      this.#bound.some((bound) => bound.port === port && leadsTo(address, bound.host, own))
-    const looped = this.#servers.filter(isItself)
-    if (looped.length === this.#looped.length) return
-    this.#looped = looped
-    this.#forwarder?.stop()
-    this.#forwarder = this.#makeForwarder(this.#servers.filter((server) => !isItself(server)))
+    const isItself = (server: ForwardServer) =>
+      this.#bound.some((bound) => bound.port === server.port && leadsTo(hostOf(server), bound.host, own))
+    this.#looped = this.#servers.filter(isItself)
+    const servers = this.#servers.filter((server) => !isItself(server))
+    const asked = servers.map((server) => `${server.domain} ${whereOf(server)}`).join()
+    if (asked === this.#asked) return
+    this.#asked = asked
+    // questions that the earlier servers were asked are still answered
+    this.#forwarder = this.#makeForwarder(servers)
     this.#responder = this.#makeResponder()
   }
 }

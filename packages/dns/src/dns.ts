@@ -31,7 +31,11 @@ export interface DnsComponents {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Addresses of this machine's interfaces, to know itself among the servers. */
+  /**
+   * The addresses of this machine's interfaces now, with the scope of link-local ones (`fe80::1%eth0`), those that matter
+   * most first. UDP listens at each on its own, so that an answer leaves from the address that was asked. Without them the
+   * system chooses where it leaves from.
+   */
   readonly ownAddresses?: () => readonly string[]
 }
 
@@ -56,6 +60,8 @@ export interface Dns {
   status(): DnsStatus
   /** The problems that a person should know of, with what to do. */
   problems(): readonly DnsProblem[]
+  /** Passes questions on to these servers from now on: this machine may be in another network. Needs `forward`. */
+  forwardTo(servers: readonly ForwardServer[]): void
   /** Closes all listeners. Idempotent. */
   stop(): Promise<void>
 }

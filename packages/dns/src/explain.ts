@@ -1,4 +1,5 @@
 /** Says who answers a question and why, and why not the others: for people who test a name. */
+import { whereOf } from './forwarder/exchange.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import type { Names } from './known-names.ts'
 import type { SkipReason } from './patterns/pattern-matcher.ts'
@@ -85,9 +86,7 @@ function elsewhere(
 }
 
 function serversOf(domain: string, { servers }: ExplainView): readonly string[] {
-  return servers
-    .filter((server) => server.domain === domain)
-    .map(({ address, port }) => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`))
+  return servers.filter((server) => server.domain === domain).map(whereOf)
 }
 
 function sourceOf(source: Source): NameExplanation['source'] {

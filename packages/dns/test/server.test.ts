@@ -289,7 +289,52 @@ test.each([
   await dns.listen({ host, port })
   const at = { host: '127.0.0.1', port }
   expect(await ask({ at }, 'www.org')).toMatchObject({ rcode: 'REFUSED' })
-  expect(dns.problems().map(({ code }) => code)).toEqual(['dns.forwards_to_itself', 'dns.no_forwarder'])
+  expect(dns.problems()).toMatchObject([
+    { code: 'dns.forwards_to_itself', hint: expect.stringContaining('--dns-forward-server') as string },
+  ])
+})
+
+test('a server that is this one among others is left out, and is no problem', async () => {
+  const upstream = await serve()
+  upstream.ledger.put('dns', '^www\\.org\\.$', { 1: '192.0.2.80' })
+  const served = await serve({ forward: { servers: [] } })
+  served.dns.forwardTo([
+    { address: '127.0.0.1' as IpAddress, port: served.at.port, domain: '.' },
+    { address: '127.0.0.1' as IpAddress, port: upstream.at.port, domain: '.' },
+  ])
+  expect(await ask(served, 'www.org')).toMatchObject({ rcode: 'NOERROR', answers: [{ data: '192.0.2.80' }] })
+  expect(served.dns.problems()).toEqual([])
+})
+
+test('servers that come later are asked, also for a name that was refused before', async () => {
+  const upstream = await serve()
+  upstream.ledger.put('dns', '^www\\.org\\.$', { 1: '192.0.2.80' })
+  const served = await serve({ forward: { servers: [] } })
+  expect(await ask(served, 'www.org')).toMatchObject({ rcode: 'REFUSED' })
+  expect(served.dns.problems()).toMatchObject([{ code: 'dns.no_forwarder' }])
+  served.dns.forwardTo(forwardTo(upstream.at.port).forward.servers)
+  expect(await ask(served, 'www.org')).toMatchObject({ answers: [{ data: '192.0.2.80' }] })
+  served.dns.forwardTo([])
+  expect(await ask(served, 'www.org')).toMatchObject({ rcode: 'REFUSED' })
+})
+
+test('at all addresses, an answer leaves from the address that was asked', async () => {
+  const ledger = createFakeLedger()
+  ledger.put('machines', '10.1.0.5', machine('laptop'))
+  const ownAddresses = () => ['127.0.0.1', '127.0.0.92']
+  const dns = createDns(
+    { ownRanges: RANGES, hostRanges: RANGES },
+    { ledger, ownAddresses, clock: systemClock, random: systemRandom, log: silentLogger },
+  )
+  cleanUps.push(() => dns.stop())
+  const { port } = await dns.listen({ host: '0.0.0.0', port: 0 })
+  const client = createSocket('udp4')
+  cleanUps.push(() => void client.close())
+  const answer = new Promise<Buffer>((resolve) => client.once('message', resolve))
+  // a connected socket hears the address that it asked, and no other
+  await new Promise<void>((resolve) => client.connect(port, '127.0.0.92', resolve))
+  client.send(encodeQuery('laptop.mesh', 'A'))
+  expect(dnsPacket.decode(await answer)).toMatchObject({ answers: [{ data: '10.1.0.5' }] })
 })
 
 test('servers that fail show as a problem', { timeout: 20_000 }, async () => {

@@ -127,6 +127,13 @@ export const UDP_IDLE_MS = 120_000
 export const MAX_WAITING_DATAGRAMS = 128
 /** How many bytes these datagrams have together. */
 export const MAX_WAITING_DATAGRAM_BYTES = 128 * 1024
+/** How many addresses of the name of a UDP target are tried. */
+export const MAX_TARGET_ADDRESSES = 8
+/**
+ * The time, in ms, within which an address of a UDP target says that nobody listens there. What it was sent meanwhile
+ * goes to the next address of the name.
+ */
+export const REFUSAL_WAIT_MS = 2_000
 /** How many bytes of datagrams the kernel is asked to keep for a socket that is not read for a moment. */
 export const UDP_BUFFER_BYTES = 1 << 20
 /** How many bytes the kernel may have left untaken before datagrams are dropped. */

@@ -106,6 +106,7 @@ class MemoryWorld implements World {
       user: createOwnUser({ ledger, announce, clock: systemClock }),
       slots: createSlots(),
       unwritten: createUnwritten(systemClock),
+      ownAddresses: () => [],
       clock: systemClock,
       random: this.#random,
       log: silentLogger,

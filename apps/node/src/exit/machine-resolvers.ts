@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
 /** The file in which systemd-resolved names the servers that it asks. */
-const RESOLVED = '/run/systemd/resolve/resolv.conf'
+export const RESOLVED_CONF = '/run/systemd/resolve/resolv.conf'
 
 /** The DNS servers of this machine that others can be sent to: systemd-resolved's, where it is in between. */
 export function machineResolvers(): readonly string[] {
-  return firstServers(['/etc/resolv.conf', RESOLVED])
+  return firstServers(['/etc/resolv.conf', RESOLVED_CONF])
 }
 
 /** The DNS servers that systemd-resolved asks, but for those that a link alone knows. */
 export function resolvedServers(): readonly string[] {
-  return firstServers([RESOLVED])
+  return firstServers([RESOLVED_CONF])
 }
 
 function firstServers(files: readonly string[]): readonly string[] {

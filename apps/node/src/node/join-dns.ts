@@ -8,8 +8,5 @@ export async function joinDns(init: JoinInit, ends: Ends): Promise<void> {
   await dns.listen(needsDns, (host, port) =>
     onDns(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`),
   )
-  if (!settings.dnsConfigure) return
-  const problem = await configureResolver(init, ends)
-  dns.setProblem(problem)
-  if (problem !== undefined) init.log.child('dns').warn(problem.title, { hint: problem.hint })
+  if (settings.dnsConfigure) await configureResolver(init, ends)
 }

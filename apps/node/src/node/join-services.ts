@@ -2,7 +2,6 @@
  * Joins what this node offers beside packets: 1 plugs services and egress into the host, the ledger and
  * replication; 2 tells the API of them; 3 begins with what the settings name.
  */
-import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
@@ -36,6 +35,7 @@ import type { NodeApi } from './create-api.ts'
 import type { NodeComponents, StartOptions } from './node-init.ts'
 import type { Ends } from './ends.ts'
 import { createNodeOffers } from './node-offers.ts'
+import { ownAddresses } from './own-addresses.ts'
 import { peerPorts } from './peer-ports.ts'
 
 export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
@@ -67,7 +67,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   ends.add(() => user.stop())
   const network = servicesNetwork(p2p)
   const bounds = { slots: createSlots(), unwritten: createUnwritten(clock) }
-  const components = { ledger, network, announce, user, ...bounds, clock, random, log }
+  const components = { ledger, network, announce, user, ...bounds, ownAddresses, clock, random, log }
   const services = createServices({}, components)
   ends.add(() => services.stop())
   ends.add(tellWhenReady(services, init.onService))
@@ -107,7 +107,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   api.attachOffers(offers)
   if (settings.egress) {
     const allow = valuesOf(settings.egressAllow, parseRange)
-    const started = createEgress({ allow }, { ...components, ownAddresses: () => ownAddresses(p2p) })
+    const started = createEgress({ allow }, { ...components, ownAddresses: () => addressesHere(p2p) })
     ends.add(() => started.stop())
     await started.start()
     api.attachEgress(started)
@@ -140,8 +140,8 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
 }
 
 /** Those of the interfaces, and those by which others reach this node: behind them is its own router. */
-function ownAddresses(p2p: P2pMember): readonly string[] {
-  const local = Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address))
+function addressesHere(p2p: P2pMember): readonly string[] {
+  const local = ownAddresses().map((address) => address.replace(/%.*$/, ''))
   const outward = p2p.addresses().flatMap((address) => {
     const ip = /^\/ip[46]\/([^/]+)/.exec(address)?.[1]
     return ip === undefined || address.includes('/p2p-circuit') ? [] : [ip]

@@ -2,8 +2,6 @@
  * The DNS of a node: loaded when a server is asked for, or a name is tested. An address that cannot be had, as a port
  * in use, is tried again and shown in health.
  */
-import { readFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import type { DnsPort, HealthProblem } from '@mesh/api-server'
 import {
   type Cidr,
@@ -19,8 +17,8 @@ import { type DnsPlace, parseDnsPlace, parseForwardPlace, parseZone } from '../s
 import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE, valuesOf } from '../settings/vpn-values.ts'
 import type { Network } from '../state/network.ts'
-import { machineResolvers } from '../exit/machine-resolvers.ts'
-import { nameServersOf } from './resolv-conf.ts'
+import { ownAddresses } from './own-addresses.ts'
+import { systemServers, watchSystemServers } from './system-servers.ts'
 
 /** A listener that failed is tried again after this time. */
 const REOPEN_AFTER_MS = 10_000
@@ -29,6 +27,8 @@ export interface NodeDnsInit {
   readonly settings: Settings
   readonly network: Network
   readonly hasVpn: boolean
+  /** The folder of all instances. */
+  readonly stateDir: string
 }
 
 export interface NodeDnsComponents {
@@ -63,6 +63,7 @@ class LazyDns implements NodeDns {
   #dns: Dns | undefined
   #problem: HealthProblem | undefined
   #cancelRetry = () => {}
+  #unwatch = () => {}
   #stopped = false
 
   constructor(init: NodeDnsInit, components: NodeDnsComponents) {
@@ -107,6 +108,7 @@ class LazyDns implements NodeDns {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelRetry()
+    this.#unwatch()
     await this.#dns?.stop()
   }
 
@@ -129,8 +131,18 @@ class LazyDns implements NodeDns {
   }
 
   #load(): Promise<Dns> {
-    this.#loading ??= openDns(this.#init, this.#components).then((dns) => (this.#dns = dns))
+    this.#loading ??= openDns(this.#init, this.#components).then((dns) => {
+      this.#follow(dns)
+      return (this.#dns = dns)
+    })
     return this.#loading
+  }
+
+  /** The servers of the machine change with the network that it is in. */
+  #follow(dns: Dns): void {
+    const { settings } = this.#init
+    if (this.#stopped || !settings.dnsForwarder || !asksMachine(settings)) return
+    this.#unwatch = watchSystemServers(() => dns.forwardTo(forwardServers(this.#init, this.#components.log)))
   }
 }
 
@@ -139,11 +151,12 @@ async function openDns(init: NodeDnsInit, components: NodeDnsComponents): Promis
   const { config } = init.network
   const derived = deriveIpv6Range({ key: config.crypto.key, room: config.room })
   const log = components.log.child('dns')
-  return createDns(dnsInit(init, derived), { ...components, log, ownAddresses })
+  return createDns(dnsInit(init, derived, log), { ...components, log, ownAddresses })
 }
 
 /** Gives DNS what it is told of the settings. */
-function dnsInit({ settings, hasVpn }: NodeDnsInit, derived: Cidr): DnsInit {
+function dnsInit(init: NodeDnsInit, derived: Cidr, log: Logger): DnsInit {
+  const { settings, hasVpn } = init
   const given = settings.address.flatMap((text) => tryParseAddressInRange(text)?.range ?? [])
   const ranges = [
     ...(given.length === 0 ? [tryParseAddressInRange(DEFAULT_VPN_RANGE)?.range] : given),
@@ -158,28 +171,22 @@ function dnsInit({ settings, hasVpn }: NodeDnsInit, derived: Cidr): DnsInit {
     ...((hasVpn || given.length > 0) && { hostRanges: ownRanges }),
     livenessMs: settings.ownershipTtl,
     forward: settings.dnsForwarder
-      ? { servers: forwardServers(settings), cacheEntries: settings.dnsCacheSize }
+      ? { servers: forwardServers(init, log), cacheEntries: settings.dnsCacheSize }
       : undefined,
   }
 }
 
 /** Where none is given for all names, those that this machine uses. */
-function forwardServers(settings: Settings): readonly ForwardServer[] {
-  const given = valuesOf(settings.dnsForwardServer, parseForwardPlace)
-  return given.some(({ domain }) => domain === '.') ? given : [...given, ...systemServers(settings)]
+function forwardServers({ settings, stateDir }: NodeDnsInit, log: Logger): readonly ForwardServer[] {
+  const given = givenServers(settings)
+  const usesExit = settings.exitNode !== undefined
+  return asksMachine(settings) ? [...given, ...systemServers({ stateDir, usesExit, log })] : given
 }
 
-/** Gives the servers of this machine; with an exit node those of systemd-resolved, which itself would ask past the exit. */
-function systemServers(settings: Settings): readonly ForwardServer[] {
-  try {
-    if (settings.exitNode !== undefined) return valuesOf(machineResolvers(), parseForwardPlace)
-    const texts = nameServersOf(readFileSync('/etc/resolv.conf', 'utf8'))
-    return valuesOf(texts, parseForwardPlace)
-  } catch {
-    return []
-  }
+function asksMachine(settings: Settings): boolean {
+  return !givenServers(settings).some(({ domain }) => domain === '.')
 }
 
-function ownAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((entries = []) => entries.map(({ address }) => address))
+function givenServers({ dnsForwardServer }: Settings): readonly ForwardServer[] {
+  return valuesOf(dnsForwardServer, parseForwardPlace)
 }

@@ -24,14 +24,20 @@ export function recordPath(stateDir: string): string {
   return join(stateDir, 'resolv-conf.json')
 }
 
+/** Gives the file's content before a node of this state folder wrote it; undefined where nothing was written. */
+export function readSavedResolver(stateDir: string, log: Logger): SavedResolver | undefined {
+  const file = recordPath(stateDir)
+  const saved = readStateFile({ file, schema: savedResolver, log, hint: DAMAGED })
+  return saved === 'damaged' ? undefined : saved
+}
+
 /**
  * Takes back what a node of this state folder wrote into /etc/resolv.conf, unless that node still runs, or somebody
  * else has written the file since. Does nothing where nothing was written.
  */
 export function restoreResolver(stateDir: string, log: Logger, { own = false } = {}): void {
-  const record = recordPath(stateDir)
-  const saved = readStateFile({ file: record, schema: savedResolver, log, hint: DAMAGED })
-  if (saved === undefined || saved === 'damaged' || (!own && isRunning(saved))) return
+  const saved = readSavedResolver(stateDir, log)
+  if (saved === undefined || (!own && isRunning(saved))) return
   try {
     if (readFileSync(RESOLV_CONF, 'utf8') === saved.written) {
       if (saved.link === undefined) writeFileSync(RESOLV_CONF, saved.text)
@@ -41,7 +47,7 @@ export function restoreResolver(stateDir: string, log: Logger, { own = false } =
       }
       log.info('resolver restored', { by: RESOLV_CONF })
     }
-    rmSync(record)
+    rmSync(recordPath(stateDir))
   } catch (error) {
     log.warn('resolver not restored', { error })
   }

@@ -39,7 +39,7 @@ export const dnsOptions = {
     group: 'DNS',
     commands: NODE,
     placeholder: 'SERVER',
-    defaultText: 'those of /etc/resolv.conf',
+    defaultText: 'those of /etc/resolv.conf, as it changes',
     help: 'A server to ask, in the order given: 9.9.9.9, 9.9.9.9:53, or example.com=10.0.0.1 for the names of one domain.',
     check: refusalOf(parseForwardPlace),
   }),
@@ -57,7 +57,7 @@ export const dnsOptions = {
     group: 'DNS',
     commands: NODE,
     default: false,
-    help: 'Have this machine resolve names through --dns: by systemd-resolved for the zone alone, else in /etc/resolv.conf before its servers; undone at the end, or at the next start after a crash.',
+    help: 'Have this machine resolve names through --dns: by systemd-resolved for the zone alone, else in /etc/resolv.conf before its servers, and again when another program rewrites that; undone at the end, or at the next start after a crash.',
   }),
   regex: text({
     group: 'DNS',

@@ -31,6 +31,18 @@ test.each([
   expect(parseForwardPlace(text)).toEqual({ value: { address, port, domain } })
 })
 
+test.each([
+  ['fe80::53%eth0', 'fe80::53', 53],
+  ['[FE80::53%wlp2s0.100]:5353', 'fe80::53', 5353],
+])('%s is a server that one interface knows', (text, address, port) => {
+  const [, scope] = /%([^\]]+)/.exec(text) ?? []
+  expect(parseForwardPlace(text)).toEqual({ value: { address, scope, port, domain: '.' } })
+})
+
+test.each(['2620:fe::fe%eth0', 'fe80::53%', 'fe80::53%eth0/x', '127.0.0.1%lo'])('%j has no scope', (text) => {
+  expect(parseForwardPlace(text)).toHaveProperty('expected')
+})
+
 test.each(['', ':53', '8.8.8.8:0', 'dns.google', '=8.8.8.8', 'a..b=8.8.8.8', 'example.com='])(
   '%j is none',
   (text) => {

@@ -26,22 +26,28 @@ export function parseDnsPlace(text: string): Parsed<DnsPlace> {
 
 export interface ForwardPlace {
   readonly address: IpAddress
+  /** The interface of a link-local address. */
+  readonly scope?: string
   readonly port: number
   /** `.` for all names. */
   readonly domain: string
 }
 
-/** `8.8.8.8`, `8.8.8.8:53`, `[2001:4860:4860::8888]:53`, `example.com=10.0.0.1`. */
+/** `fe80::1%eth0`, and with brackets around. */
+const LINK_LOCAL = /^(\[?fe[89ab][0-9a-f]:[0-9a-f:]+)%([\w.@-]{1,15})(\]?.*)$/i
+
+/** `8.8.8.8`, `8.8.8.8:53`, `[2001:4860:4860::8888]:53`, `fe80::1%eth0`, `example.com=10.0.0.1`. */
 export function parseForwardPlace(text: string): Parsed<ForwardPlace> {
   const expected = 'a server like 9.9.9.9, [2620:fe::fe]:53 or, for one domain, example.com=10.0.0.1'
   const at = text.indexOf('=')
   const domain = at === -1 ? { value: '.' } : parseZone(text.slice(0, at))
-  const server = parseDnsPlace(text.slice(at + 1))
+  const given = text.slice(at + 1)
+  const [, before = given, scope, behind = ''] = LINK_LOCAL.exec(given) ?? []
+  const server = parseDnsPlace(before + behind)
   if ('expected' in domain || 'expected' in server) return { expected }
-  const { host, port } = server.value
-  return host === undefined || port === 0
-    ? { expected }
-    : { value: { address: host, port, domain: domain.value } }
+  const { host: address, port } = server.value
+  if (address === undefined || port === 0) return { expected }
+  return { value: { address, ...(scope !== undefined && { scope }), port, domain: domain.value } }
 }
 
 /** `mesh`, `home.arpa.`; gives it in lower case with a dot at the end. */

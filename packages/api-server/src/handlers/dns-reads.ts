@@ -19,8 +19,8 @@ export function createDnsReads(dns: DnsPort | undefined): HandlersOf<'getDnsServ
         Names: names.automatic,
         Patterns: names.patterns,
         Cached: forwarder?.cached ?? 0,
-        Forwarders: (forwarder?.servers ?? []).map(({ address, port, domain, failing }) => ({
-          Server: placeOf(address, port),
+        Forwarders: (forwarder?.servers ?? []).map(({ address, scope, port, domain, failing }) => ({
+          Server: placeOf(scope === undefined ? address : `${address}%${scope}`, port),
           Domain: domain,
           LastError: failing?.reason ?? null,
         })),

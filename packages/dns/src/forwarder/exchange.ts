@@ -8,7 +8,20 @@ import type { Clock, IpAddress } from '@mesh/core'
 
 export interface ServerAddress {
   readonly address: IpAddress
+  /** The interface of a link-local address, as in `fe80::1%eth0`. */
+  readonly scope?: string
   readonly port: number
+}
+
+/** The server's address as the system takes it, with its scope. */
+export function hostOf({ address, scope }: Pick<ServerAddress, 'address' | 'scope'>): string {
+  return scope === undefined ? address : `${address}%${scope}`
+}
+
+/** The server as people write it: `9.9.9.9:53`, `[fe80::1%eth0]:53`. */
+export function whereOf(server: ServerAddress): string {
+  const host = hostOf(server)
+  return host.includes(':') ? `[${host}]:${server.port}` : `${host}:${server.port}`
 }
 
 interface ExchangeInit {
@@ -40,12 +53,12 @@ export const exchangeOverUdp: Exchange = ({ server, packet, withinMs, accept }, 
       if (accept(reply)) end()
     })
     socket.on('connect', () => socket.send(packet, (error) => error && end(error)))
-    socket.connect(server.port, server.address)
+    socket.connect(server.port, hostOf(server))
   })
 
 export const exchangeOverTcp: Exchange = ({ server, packet, withinMs, accept }, clock) =>
   new Promise((resolve, reject) => {
-    const socket = connect({ host: server.address, port: server.port })
+    const socket = connect({ host: hostOf(server), port: server.port })
     const cancel = clock.after(withinMs, () => end(new Error('no answer in time over TCP')))
     let pieces: Buffer[] = []
     let byteLength = 0

@@ -22,7 +22,7 @@ import {
 import { type Answer, emptyAnswer } from '../messages/answer.ts'
 import { readReply, type Reply } from '../messages/read-reply.ts'
 import { RCODE } from '../record-types.ts'
-import { exchangeOverTcp, exchangeOverUdp, type Exchange } from './exchange.ts'
+import { exchangeOverTcp, exchangeOverUdp, type Exchange, whereOf } from './exchange.ts'
 import { createServers, type ForwardServer, type ServerStatus } from './servers.ts'
 
 export interface ForwarderInit {
@@ -209,7 +209,7 @@ class CachingForwarder implements Forwarder {
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error)
         this.#servers.failed(server, reason)
-        log.debug('forwarder failed', { server: server.address, port: server.port, reason })
+        log.debug('forwarder failed', { server: whereOf(server), reason })
       }
     }
     return refusal

@@ -3,13 +3,13 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import type { Clock, LoopTurns } from '@mesh/core'
+import type { AddressListener, Clock, LoopTurns } from '@mesh/core'
 import { MAX_TCP_PIPELINED, MAX_TCP_UNREAD_BYTES, TCP_IDLE_MS } from '../limits.ts'
 import { readQuery } from '../messages/read-query.ts'
 import type { Client } from './clients.ts'
 import type { Outcome, Responder } from './responder.ts'
 import type { TcpConnections } from './tcp-connections.ts'
-import type { Listening, UdpServerInit } from './udp-server.ts'
+import type { UdpServerInit } from './udp-server.ts'
 
 export interface TcpServerComponents {
   readonly responder: Responder
@@ -26,7 +26,7 @@ export interface TcpServerComponents {
 export function openTcpServer(
   { host, port }: UdpServerInit,
   components: TcpServerComponents,
-): Promise<Listening> {
+): Promise<AddressListener> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const client = components.clientOf(socket.remoteAddress ?? '')

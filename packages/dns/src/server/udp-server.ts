@@ -4,7 +4,7 @@
  * client comes again over TCP.
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
+import { type AddressListener, type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
 import {
   ANSWER_BURST,
   ANSWERS_PER_SECOND,
@@ -32,16 +32,11 @@ export interface UdpServerComponents {
   readonly count: (outcome: Outcome) => void
 }
 
-export interface Listening {
-  readonly port: number
-  stop(): Promise<void>
-}
-
 /** Rejects with the system's error when the address cannot be had. */
 export function openUdpServer(
   { host, port }: UdpServerInit,
   components: UdpServerComponents,
-): Promise<Listening> {
+): Promise<AddressListener> {
   const isV6 = host.includes(':')
   const socket = createSocket({
     type: isV6 ? 'udp6' : 'udp4',

@@ -25,6 +25,7 @@ import { listenForDatagrams } from './udp-listener.ts'
 export interface ConnectedComponents extends OpenServiceComponents {
   readonly ledger: ServicesLedger
   readonly unwritten: Unwritten
+  readonly ownAddresses: () => readonly string[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -72,6 +73,7 @@ export class ConnectedService {
             open: (signal) => this.#reach(signal, { bulk: this.#open.size <= MAX_BULK_UDP_SESSIONS }),
             opened: this.#open,
             traffic: this.#traffic,
+            ownAddresses: this.#components.ownAddresses,
             clock: this.#components.clock,
             onError: (error) => this.#failed(error),
           })

@@ -2,10 +2,11 @@
 import { toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
-import { pipeDatagrams } from '../streams/datagrams.ts'
+import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import { dial } from '../streams/dial.ts'
 import { reset, splice } from '../streams/splice.ts'
-import { connectUdp, sendDatagram } from '../streams/udp-socket.ts'
+import { lookUpUdp } from '../streams/udp-socket.ts'
+import { openUdpTarget } from '../streams/udp-target.ts'
 import {
   type Accepted,
   type AcceptComponents,
@@ -81,25 +82,30 @@ async function joinUdp(
 ): Promise<void> {
   const { target } = service
   if (target.type === 'unix') return
-  const socket = await reach(service, signal, () => connectUdp(target))
+  let pipe: DatagramPipe | undefined
+  const targetInit = {
+    onDatagram: (datagram: Uint8Array) => void pipe?.send(datagram),
+    onError: (error: Error) => service.health.failed(error.message),
+    clock,
+  }
+  const socket = await reach(service, signal, async () =>
+    openUdpTarget(await lookUpUdp(target, 'services.target_down'), targetInit),
+  )
   answerOk()
   await new Promise<void>((resolve) => {
-    const pipe = pipeDatagrams(stream, {
+    const end = () => pipe?.close()
+    service.open.add(end)
+    pipe = pipeDatagrams(stream, {
       head: rest,
       traffic: service.traffic,
       clock,
-      onDatagram: (datagram) => sendDatagram(socket, datagram),
+      onDatagram: (datagram) => socket.send(datagram),
       onDone() {
         service.open.delete(end)
         socket.close()
         resolve()
       },
     })
-    const end = () => pipe.close()
-    service.open.add(end)
-    socket.on('message', (datagram) => pipe.send(datagram))
-    // nobody listens there, as ICMP says: the session goes on, as UDP does
-    socket.on('error', (error) => service.health.failed(error.message))
   })
 }
 

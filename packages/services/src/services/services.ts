@@ -29,6 +29,11 @@ export interface ServicesComponents {
   readonly slots: Slots
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
+  /**
+   * The addresses of this machine now, link-local ones with their scope. A UDP connection at `0.0.0.0` or `::` listens
+   * at each on its own, so that an answer leaves from the address that was asked.
+   */
+  readonly ownAddresses: () => readonly string[]
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

@@ -14,6 +14,38 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
+test('at all addresses, an answer leaves from the address that was asked', async () => {
+  const { near, far } = createStreamPair(peer(1), peer(2))
+  const listener = await listenForDatagrams(
+    { host: '0.0.0.0', port: 0 },
+    {
+      open: async () => ({ stream: near, rest: new Uint8Array() }),
+      opened: new Set(),
+      traffic: { bytesIn: 0, bytesOut: 0 },
+      ownAddresses: () => ['127.0.0.1', '127.0.0.91'],
+      clock: systemClock,
+      onError: () => {},
+    },
+  )
+  closers.push(() => listener.close())
+  const echo = pipeDatagrams(far, {
+    head: new Uint8Array(),
+    traffic: { bytesIn: 0, bytesOut: 0 },
+    clock: systemClock,
+    onDatagram: (datagram) => echo.send(datagram),
+    onDone: () => {},
+  })
+  const client = createSocket('udp4')
+  closers.push(() => client.close())
+  const answer = new Promise<string>((resolve) =>
+    client.once('message', (datagram) => resolve(`${datagram}`)),
+  )
+  // a connected socket hears the address that it asked, and no other
+  await new Promise<void>((resolve) => client.connect(listener.port ?? 0, '127.0.0.91', resolve))
+  client.send('hello')
+  expect(await answer).toBe('hello')
+})
+
 /** A listener whose first session is opened when the test says so, and what came through it. */
 async function startListener() {
   const { near, far } = createStreamPair(peer(1), peer(2))
@@ -30,6 +62,7 @@ async function startListener() {
       },
       opened: new Set(),
       traffic,
+      ownAddresses: () => [],
       clock: systemClock,
       onError: () => {},
     },

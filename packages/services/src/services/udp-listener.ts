@@ -3,13 +3,14 @@
  * goes over it. What cannot be sent at once is dropped, except the first few datagrams of a session being opened.
  */
 import type { Socket as UdpSocket } from 'node:dgram'
-import { type Clock, toError } from '@mesh/core'
-import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAM_BYTES, MAX_WAITING_DATAGRAMS } from '../limits.ts'
-import { createLocalSlots } from '../slots.ts'
+import { type AddressListener, type Clock, listenAtEachAddress, toError } from '@mesh/core'
+import { MAX_UDP_SESSIONS } from '../limits.ts'
+import { createLocalSlots, type LocalSlots } from '../slots.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
 import type { Traffic } from '../streams/splice.ts'
-import { bindUdp, sendDatagram, type UdpAddress } from '../streams/udp-socket.ts'
+import { bindUdp, lookUpUdp, sendDatagram, type UdpAddress } from '../streams/udp-socket.ts'
+import { WaitingDatagrams } from '../streams/waiting-datagrams.ts'
 import type { OpenedStream } from '../wire/request.ts'
 
 export interface UdpListenerInit {
@@ -17,6 +18,8 @@ export interface UdpListenerInit {
   /** Holds what ends each session. */
   readonly opened: Set<(reason: Error) => void>
   readonly traffic: Traffic
+  /** The addresses of this machine now. */
+  readonly ownAddresses: () => readonly string[]
   readonly clock: Clock
   readonly onError: (error: Error) => void
 }
@@ -25,23 +28,45 @@ interface Session {
   /** Undefined while it is being opened. */
   pipe: DatagramPipe | undefined
   readonly ended: AbortController
-  readonly waiting: Uint8Array[]
-  waitingBytes: number
+  readonly waiting: WaitingDatagrams
 }
 
 /** @throws MeshError `services.cannot_listen` */
 export async function listenForDatagrams(address: UdpAddress, init: UdpListenerInit): Promise<Listener> {
+  const [place] = await lookUpUdp(address, 'services.cannot_listen')
+  const { host, port } = place ?? address
+  const slots = createLocalSlots(MAX_UDP_SESSIONS)
+  const open = (each: string, at: number) => listenAt({ host: each, port: at }, slots, init)
+  const { ownAddresses, clock, onError } = init
+  const addresses = () => ownAddresses().filter((own) => host === '::' || !own.includes(':'))
+  const listener = WILDCARDS.includes(host)
+    ? await listenAtEachAddress({ addresses, port, open, clock, onRefused: (_, error) => onError(error) })
+    : await open(host, port)
+  return { port: listener.port, close: () => void listener.stop() }
+}
+
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
+
+/** Listens at one address, whose sessions end with it. */
+async function listenAt(
+  address: UdpAddress,
+  slots: LocalSlots,
+  init: UdpListenerInit,
+): Promise<AddressListener> {
   const socket = await bindUdp(address)
   const sessions = new Map<string, Session>()
-  const slots = createLocalSlots(MAX_UDP_SESSIONS)
   // what a client's closed port answers with is none of ours
   socket.on('error', () => {})
   socket.on('message', (datagram, { address: host, port }) => {
     const key = `${host} ${port}`
     const known = sessions.get(key)
     if (known?.pipe !== undefined) return void known.pipe.send(datagram)
-    if (known !== undefined) return keep(known, datagram)
-    const session: Session = { pipe: undefined, ended: new AbortController(), waiting: [], waitingBytes: 0 }
+    if (known !== undefined) return known.waiting.add(datagram)
+    const session: Session = {
+      pipe: undefined,
+      ended: new AbortController(),
+      waiting: new WaitingDatagrams(),
+    }
     const release = slots.take(host, () =>
       endSession(session, new Error('too many local sessions at a time')),
     )
@@ -50,19 +75,17 @@ export async function listenForDatagrams(address: UdpAddress, init: UdpListenerI
       release()
       sessions.delete(key)
     }
-    keep(session, datagram)
+    session.waiting.add(datagram)
     sessions.set(key, session)
     void openSession(session, { ...init, socket, to: { host, port }, onDone })
   })
-  return { port: socket.address().port, close: () => socket.close() }
-}
-
-/** Drops what is over the bounds, as UDP does. */
-function keep(session: Session, datagram: Uint8Array): void {
-  const bytes = session.waitingBytes + datagram.byteLength
-  if (session.waiting.length >= MAX_WAITING_DATAGRAMS || bytes > MAX_WAITING_DATAGRAM_BYTES) return
-  session.waiting.push(datagram)
-  session.waitingBytes = bytes
+  return {
+    port: socket.address().port,
+    async stop() {
+      for (const session of sessions.values()) endSession(session, new Error('its address is gone'))
+      await new Promise<void>((resolve) => socket.close(resolve))
+    },
+  }
 }
 
 function endSession({ ended, pipe }: Session, reason: Error): void {
@@ -96,7 +119,7 @@ async function openSession(session: Session, init: SessionInit): Promise<void> {
       },
       onDone: done,
     })
-    for (const datagram of session.waiting.splice(0)) session.pipe.send(datagram)
+    for (const datagram of session.waiting.take()) session.pipe.send(datagram)
   } catch (error) {
     done()
     if (!ended.signal.aborted) onError(toError(error))

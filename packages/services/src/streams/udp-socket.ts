@@ -3,7 +3,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { toError } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
-import { MAX_UDP_SEND_QUEUE_BYTES, UDP_BUFFER_BYTES } from '../limits.ts'
+import { MAX_TARGET_ADDRESSES, MAX_UDP_SEND_QUEUE_BYTES, UDP_BUFFER_BYTES } from '../limits.ts'
 import { wordsOf } from './dial.ts'
 
 export interface UdpAddress {
@@ -12,16 +12,36 @@ export interface UdpAddress {
 }
 
 /**
- * A socket that sends to one address and hears from it alone; by ICMP it learns when nobody listens there.
+ * Gives the addresses of a host, as the system orders them.
+ * @param code of the error when there is none
+ * @throws MeshError with that code
+ */
+export async function lookUpUdp(
+  { host, port }: UdpAddress,
+  code: ServicesErrorCode,
+): Promise<readonly UdpAddress[]> {
+  try {
+    const found = await lookup(host, { all: true })
+    return found.slice(0, MAX_TARGET_ADDRESSES).map(({ address }) => ({ host: address, port }))
+  } catch (error) {
+    throw servicesError(code, wordsOf(toError(error)), { cause: error })
+  }
+}
+
+/**
+ * A socket that sends to one IP address and hears from it alone; by ICMP it learns when nobody listens there.
  * @throws MeshError `services.target_down`
  */
 export function connectUdp({ host, port }: UdpAddress): Promise<UdpSocket> {
-  return open(host, 'services.target_down', (socket, address, ready) => socket.connect(port, address, ready))
+  return open(host, 'services.target_down', (socket, ready) => socket.connect(port, host, ready))
 }
 
-/** @throws MeshError `services.cannot_listen` */
+/**
+ * A socket at an IP address of this machine.
+ * @throws MeshError `services.cannot_listen`
+ */
 export function bindUdp({ host, port }: UdpAddress): Promise<UdpSocket> {
-  return open(host, 'services.cannot_listen', (socket, address, ready) => socket.bind(port, address, ready))
+  return open(host, 'services.cannot_listen', (socket, ready) => socket.bind(port, host, ready))
 }
 
 /** Drops the datagram when the kernel does not keep up. What goes wrong with one shows as the socket's 'error', if at all. */
@@ -43,17 +63,16 @@ function growBuffer(socket: UdpSocket): void {
 async function open(
   host: string,
   code: ServicesErrorCode,
-  begin: (socket: UdpSocket, address: string, ready: () => void) => void,
+  begin: (socket: UdpSocket, ready: () => void) => void,
 ): Promise<UdpSocket> {
   try {
-    const { address, family } = await lookup(host)
-    const socket = createSocket(family === 6 ? 'udp6' : 'udp4')
+    const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4')
     await new Promise<void>((resolve, reject) => {
       socket.once('error', (error) => {
         socket.close()
         reject(error)
       })
-      begin(socket, address, resolve)
+      begin(socket, resolve)
     })
     socket.removeAllListeners('error')
     growBuffer(socket)
