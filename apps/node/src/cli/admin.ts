@@ -15,7 +15,7 @@ import { findNode } from './find-node.ts'
 
 export const runAdminInit: Run = async (call) => {
   const { settings, surroundings, command, out, note } = call
-  const network = requireNetwork(settings, command.name)
+  const network = requireNetwork(settings, command.name, surroundings.environment)
   const file = adminKeyFile(settings, stateFolder(settings, surroundings), network.id)
   makeFolder(dirname(file))
   const log = createLogger(

@@ -6,6 +6,8 @@ import type { LoadedSettings } from '../settings/load-settings.ts'
 export interface Call extends LoadedSettings {
   readonly command: Command
   readonly surroundings: Surroundings
+  /** Flags of EdgeVPN that were given and have no effect here. */
+  readonly ignored: readonly string[]
   /** Writes to standard output, as given. */
   out(text: string): void
   /** Writes a line to standard error. */

@@ -1,4 +1,5 @@
 /** Joins the command line to this process: its words, its streams, its end. */
+import { basename } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { printableText } from '../log/printable.ts'
 import { runCommandLine } from './run-command-line.ts'
@@ -12,7 +13,9 @@ export async function main(): Promise<void> {
   })
   // whoever read the log is gone: the network must not go with it, and an error told to nobody is told for ever
   process.stderr.on('error', () => {})
-  process.exitCode = await runCommandLine(process.argv.slice(2), {
+  const { argv, argv0, env } = process
+  process.exitCode = await runCommandLine(argv.slice(2), {
+    isEdgevpn: [env['MESH_COMMAND'], argv[1], argv0].some(isEdgevpnName),
     surroundings: { environment: process.env, workingDirectory: process.cwd() },
     isTerminal: process.stdout.isTTY === true,
     isErrorTerminal: process.stderr.isTTY === true,
@@ -22,6 +25,11 @@ export async function main(): Promise<void> {
     draw: (text) => process.stderr.write(text),
     readInput,
   })
+}
+
+/** A link of that name makes this program a drop-in for EdgeVPN. */
+function isEdgevpnName(path: string | undefined): boolean {
+  return path !== undefined && basename(path, '.exe') === 'edgevpn'
 }
 
 async function readInput(maxBytes: number): Promise<string> {

@@ -12,6 +12,8 @@ import type { Call, Command } from './command.ts'
 import { commands, findCommand, rootCommand } from './commands.ts'
 
 export interface CommandLineComponents {
+  /** Take the command line and the environment of EdgeVPN, as `--edgevpn` asks for, too. */
+  readonly isEdgevpn?: boolean
   readonly surroundings: Surroundings
   readonly isTerminal: boolean
   readonly isErrorTerminal: boolean
@@ -37,7 +39,8 @@ export async function runCommandLine(
   }
 }
 
-async function dispatch(args: readonly string[], components: CommandLineComponents): Promise<number> {
+async function dispatch(words: readonly string[], components: CommandLineComponents): Promise<number> {
+  const { args, ignored } = await translate(words, components)
   const { command, rest } = chooseCommand(args)
   const given = readArguments(command.name, rest)
   if (given.help) {
@@ -54,8 +57,18 @@ async function dispatch(args: readonly string[], components: CommandLineComponen
   checkArguments(command, given)
   const loaded = loadSettings(command.name, given, components.surroundings)
   const run = await command.load()
-  const call: Call = { ...loaded, ...components, command }
+  const call: Call = { ...loaded, ...components, command, ignored }
   return run(call)
+}
+
+/** Makes our command line of one of EdgeVPN; another one stays as it is. */
+async function translate(
+  words: readonly string[],
+  { isEdgevpn = false, surroundings }: CommandLineComponents,
+): Promise<{ readonly args: readonly string[]; readonly ignored: readonly string[] }> {
+  if (!isEdgevpn && !words.includes('--edgevpn')) return { args: words, ignored: [] }
+  const { translateEdgevpn } = await import('../settings/edgevpn/translate.ts')
+  return translateEdgevpn(words, surroundings.environment)
 }
 
 function chooseCommand(args: readonly string[]): {

@@ -43,12 +43,13 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const { command, base, surroundings } = call
   const { listen: place, hasVpn, needsDns = false, announcements = [] } = role
   const settings = withOwnInstance(call, role)
-  const network = requireNetwork(settings, command.name)
+  const network = requireNetwork(settings, command.name, surroundings.environment)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const levels = createLogLevels(settings.logLevel)
   const log = createNodeLogger(call, levels)
   const exposed = describeExposedNetwork(settings)
   if (exposed !== undefined) log.warn(exposed)
+  if (call.ignored.length > 0) log.debug('flags of EdgeVPN without effect here', { flags: call.ignored })
   const { environment } = surroundings
   const listen =
     place === undefined

@@ -1,5 +1,6 @@
 /** The documents under docs/ that are made from tables: `npm --prefix apps/node run write-docs` writes them, a test compares. */
 import { commands, rootCommand } from '../cli/commands.ts'
+import { edgevpnDocument } from './edgevpn-document.ts'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
 import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
@@ -10,6 +11,7 @@ export function buildDocuments(): ReadonlyMap<string, string> {
     ['docs/flags.md', flagsDocument()],
     ['docs/exit-codes.md', exitCodesDocument()],
     ['docs/limits.md', limitsDocument()],
+    ['docs/edgevpn.md', edgevpnDocument(MADE, table)],
   ])
 }
 

@@ -99,6 +99,13 @@ export const stateOptions = {
     defaultText: "the instance's folder",
     help: 'Keep the ledger in this folder instead.',
   }),
+  edgevpn: toggle({
+    group: 'Network',
+    commands: ALL,
+    default: false,
+    environment: false,
+    help: 'Take the command line and the environment of EdgeVPN, as when this program is called `edgevpn` (docs/edgevpn.md).',
+  }),
   defaults: path({
     group: 'State',
     commands: [...ALL, ...TOKEN],

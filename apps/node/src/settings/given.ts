@@ -1,7 +1,7 @@
 /** Reads what was given: flags, environment variables and the lines of a file of defaults. */
 import { parseArgs } from 'node:util'
 import type { Issue } from '@mesh/core'
-import { explainForeignFlag } from './foreign-flags.ts'
+import { explainEdgevpnFlag } from './edgevpn/flags.ts'
 import { findNearest } from './nearest.ts'
 import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf } from './options.ts'
 import { badInput, type Given } from './resolve-settings.ts'
@@ -161,7 +161,7 @@ function unknownFlag(command: string, place: string, name: OptionName | undefine
     const more = takers.length > MAX_COMMANDS_NAMED ? ` and ${takers.length - MAX_COMMANDS_NAMED} others` : ''
     return { field: place, expected: `not an option of ${own} but of ${named}${more}` }
   }
-  const foreign = explainForeignFlag(place.replace(/^-+/, ''))
+  const foreign = explainEdgevpnFlag(place.replace(/^-+/, ''))
   if (foreign !== undefined) return { field: place, expected: foreign }
   const nearest = findNearest(place.replace(/^-+(no-)?/, ''), [
     ...optionsOf(command).map((each) => flagOf(each)),

@@ -48,9 +48,9 @@ export const vpnOptions = {
     placeholder: 'BYTES',
     // the least that IPv6 works with
     default: 1280,
-    min: 1280,
+    min: 576,
     max: 9000,
-    help: 'The longest packet of the interface; between two machines the smaller of theirs counts.',
+    help: 'The longest packet of the interface, which has no IPv6 below 1280; between two machines the smaller of theirs counts.',
   }),
   wireguard: choice({
     group: 'VPN',

@@ -31,8 +31,15 @@ export function describeExposedNetwork({ tokenFile, config }: Settings): string 
   return file === undefined ? undefined : describeExposedFile(file)
 }
 
+/** The variables that name a network for EdgeVPN. */
+const EDGEVPN_VARIABLES = ['EDGEVPNTOKEN', 'EDGEVPNCONFIG']
+
 /** @throws MeshError as `readNetwork`, and `node.no_network`, saying how to make one */
-export function requireNetwork(settings: Settings, command: string): Network {
+export function requireNetwork(
+  settings: Settings,
+  command: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Network {
   const network = readNetwork(settings)
   if (network !== undefined) return network
   const call = command === '' ? 'mesh' : `mesh ${command}`
@@ -41,6 +48,9 @@ export function requireNetwork(settings: Settings, command: string): Network {
       'Give a token (--token-file FILE, MESHTOKEN) or a configuration file (--config FILE, MESHCONFIG).',
       `  To make a new network:  mesh -g -b > mesh.token && chmod 600 mesh.token`,
       `  Then, on every machine: ${call} --token-file mesh.token`,
+      ...EDGEVPN_VARIABLES.filter((name) => (environment[name] ?? '') !== '').map(
+        (name) => `  ${name} is set: \`${call} --edgevpn\` takes the flags and variables of EdgeVPN.`,
+      ),
     ].join('\n'),
   })
 }
