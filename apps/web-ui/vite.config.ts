@@ -9,6 +9,8 @@ const DEVELOPMENT_NODE = 'http://127.0.0.1:8080'
  * only files of its own origin.
  */
 export default defineConfig({
+  // files are named relative to the page, which may be below a path of a reverse proxy
+  base: './',
   plugins: [react()],
   resolve: { conditions: ['mesh-source', 'module', 'browser', 'development|production'] },
   build: {

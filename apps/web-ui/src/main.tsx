@@ -6,6 +6,7 @@ import { createClient, type Fetch } from '@mesh/api-client'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { nodeUrl } from './data/node-url.ts'
 import { createQueryClient } from './data/query-client.ts'
 import { createSession } from './data/session.ts'
 import { applyTheme } from './parts/theme.ts'
@@ -15,8 +16,12 @@ import { createPageRouter } from './router.tsx'
 const REQUEST_TIMEOUT_MS = 12_000
 
 applyTheme()
+// a browser may ask for the icon again from a deeper address of the page
+const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
+icon?.setAttribute('href', icon.href)
 const session = createSession()
-const plainFetch: Fetch = (url, init) => globalThis.fetch(url, init)
+/** Paths count from where the node answers. */
+const plainFetch: Fetch = (path, init) => globalThis.fetch(nodeUrl + path, init)
 const root = document.getElementById('root')
 if (root !== null) {
   createRoot(root).render(

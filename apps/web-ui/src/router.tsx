@@ -6,6 +6,7 @@ import {
   Link,
   type RouterHistory,
 } from '@tanstack/react-router'
+import { nodeUrl } from './data/node-url.ts'
 import { Frame } from './frame/frame.tsx'
 import {
   parseSearchText,
@@ -101,6 +102,7 @@ const routeTree = root.addChildren([
 export function createPageRouter(history?: RouterHistory) {
   return createRouter({
     routeTree,
+    basepath: new URL(nodeUrl).pathname,
     parseSearch: parseSearchText,
     stringifySearch: printSearchText,
     defaultErrorComponent: Broken,

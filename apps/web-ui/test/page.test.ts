@@ -4,6 +4,7 @@ import { browserPath, watchPage } from './support/browser.ts'
 import { createRelay } from './support/relay.ts'
 import { browseBuiltPage } from './support/built-page.ts'
 import { servePage } from './support/served-page.ts'
+import { createSubpathProxy } from './support/subpath-proxy.ts'
 import { vpnStatus } from './support/vpn-status.ts'
 
 /** What the node carries, and what a phone loads. */
@@ -59,6 +60,34 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
     expect(await misdeeds.violations()).toEqual([])
     expect(misdeeds.complaints).toEqual([])
     await page.close()
+  })
+
+  test('works below a path of a reverse proxy: files, routes, reads, writes and live changes', async () => {
+    const { node, browser } = browsed()
+    const proxy = await createSubpathProxy(node.url)
+    const page = await browser.newPage()
+    const misdeeds = await watchPage(page, new URL(proxy.url).origin)
+    await page.goto(`${proxy.url}/`)
+    await page.getByText('live', { exact: true }).waitFor(SEEN)
+    await page.getByRole('link', { name: 'Ledger' }).first().click(SEEN)
+    await fetch(`${proxy.url}/api/ledger/below/path/1`, { method: 'PUT' })
+    await page.getByRole('link', { name: /below/ }).first().click(SEEN)
+    await page.getByRole('link', { name: 'path', exact: true }).click(SEEN)
+    await page.getByText('signature verified here').waitFor(SEEN)
+    expect(page.url()).toBe(`${proxy.url}/ledger?bucket=below&key=path`)
+
+    // an address deeper than the page's own folder leads back to it
+    await page.goto(`${proxy.url}/machines`)
+    await page.locator('a[href^="/mesh/machines/"]').first().click(SEEN)
+    const deep = page.url()
+    expect(deep).toMatch(/\/mesh\/machines\/12D3/)
+    await page.reload()
+    await page.getByRole('link', { name: 'Close the panel' }).waitFor(SEEN)
+    expect(page.url()).toBe(deep)
+    expect(misdeeds.elsewhere).toEqual([])
+    expect(misdeeds.complaints).toEqual([])
+    await page.close()
+    proxy.close()
   })
 
   test('says how old it is when the node is gone, and keeps what it knows', async () => {

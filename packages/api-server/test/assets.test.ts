@@ -1,4 +1,5 @@
 /** How long a browser may keep a file of the page. */
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { startTestNode, type TestNode } from './fixture.ts'
 
@@ -35,4 +36,26 @@ test('a file whose name holds its hash is kept for ever, and nothing else at all
   expect(await cacheOf('/machines')).toBe('no-store')
   expect(await cacheOf('/assets/missing-BvuVqRJg.js')).toBe('no-store')
   expect(await cacheOf('/api/summary')).toBe('no-store')
+})
+
+test('an address of the page in a folder names the files of the page from there', async () => {
+  const page = '<link href="./mark.svg"><script src="./assets/index-BvuVqRJg.js"></script><p title="a ./b">'
+  node = await startTestNode({
+    components: {
+      assets: {
+        get: (path) =>
+          path === '/index.html'
+            ? { bytes: gzipSync(page), type: 'text/html; charset=utf-8', encoding: 'gzip' }
+            : undefined,
+      },
+    },
+  })
+  const textOf = async (path: string) => (await fetch(`${node?.listener.url}${path}`)).text()
+  expect(await textOf('/')).toBe(page)
+  expect(await textOf('/machines')).toBe(page)
+  const deeper = page.replaceAll('="./', '="../')
+  expect(await textOf('/machines/a%2Fb')).toBe(deeper)
+  expect(await textOf('/machines/')).toBe(deeper)
+  expect(await textOf('/a/b/c')).toBe(page.replaceAll('="./', '="../../'))
+  expect(await textOf('/a'.repeat(2_000))).toBe(page)
 })

@@ -8,7 +8,7 @@ export interface Commands {
 }
 
 interface At {
-  /** The origin of the page: `http://127.0.0.1:8080`. */
+  /** Where the node answers: `http://127.0.0.1:8080`. */
   readonly origin: string
   readonly bucket: string
   readonly key: string
@@ -41,7 +41,7 @@ export function deleteCommands(at: At): Commands {
 export type OfferKind = keyof typeof OFFERS
 
 interface OfferAt {
-  /** The origin of the page. */
+  /** Where the node answers, as the page is asked for it. */
   readonly origin: string
   readonly kind: OfferKind
   readonly name: string

@@ -1,10 +1,15 @@
-/** The embedded web page: its files by path, and the page itself for every address that it may show. */
+/**
+ * The embedded web page: its files by path, and the page itself for every address that it may show. The page names its
+ * files relative to its own address, so that it works below a path of a reverse proxy, which only the proxy knows.
+ */
 import type { Request, Response } from 'express'
 import type { Asset, AssetsPort } from '../ports.ts'
 import { Problem } from './problem.ts'
 import { PAGE_HEADERS, splitTarget } from './reply.ts'
 
 const PAGE = '/index.html'
+/** No address of the page has more folders: from deeper ones its files are not found. */
+const MAX_PAGE_DEPTH = 16
 const NO_PAGE: Asset = {
   bytes: Buffer.from('This build of mesh has no web page. Its API is at /api, see /api/openapi.json.\n'),
   type: 'text/plain; charset=utf-8',
@@ -13,12 +18,23 @@ const NO_PAGE: Asset = {
 /** @throws Problem `http.not_found` for methods other than GET and HEAD, and for files that do not exist */
 export async function servePage(assets: AssetsPort | undefined, req: Request, res: Response): Promise<void> {
   if (req.method !== 'GET' && req.method !== 'HEAD') throw new Problem('http.not_found')
-  const path = decodeURIComponent(splitTarget(req.url).path)
+  const asked = splitTarget(req.url).path
+  const path = decodeURIComponent(asked)
   const isFile = path.lastIndexOf('.') > path.lastIndexOf('/')
-  const asset = isFile ? assets?.get(path) : (assets?.get(PAGE) ?? NO_PAGE)
+  const asset = isFile ? assets?.get(path) : await pageAt(asked, assets)
   if (asset === undefined)
     throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)
   await sendAsset(asset, isHashed(path), req, res)
+}
+
+/** The page for an address: from `/machines/x` its files are one folder up. */
+async function pageAt(path: string, assets: AssetsPort | undefined): Promise<Asset> {
+  const depth = path.split('/').length - 2
+  const page = assets?.get(PAGE)
+  if (page === undefined || depth === 0 || depth > MAX_PAGE_DEPTH) return page ?? NO_PAGE
+  const html = page.encoding === undefined ? page.bytes : await inflated(page, page.encoding)
+  const text = Buffer.from(html).toString('utf8')
+  return { type: page.type, bytes: Buffer.from(text.replaceAll('="./', `="${'../'.repeat(depth)}`)) }
 }
 
 /** A file of the build whose name holds a hash of its bytes: it never becomes another. */

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useSwitchGate } from '../../data/access.ts'
 import { useRead } from '../../data/reads.ts'
 import { shownId } from '../../model/machine.ts'
@@ -82,7 +83,7 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
         <Confirm
           title="Switch the peer gate on?"
           action="Switch on"
-          commands={[`curl -X PUT ${location.origin}/api/peergate/enable`]}
+          commands={[`curl -X PUT ${nodeUrl}/api/peergate/enable`]}
           onClose={() => setAsking(false)}
           onConfirm={() => change.mutate(true)}
         >

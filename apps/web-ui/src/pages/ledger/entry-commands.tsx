@@ -1,3 +1,4 @@
+import { nodeUrl } from '../../data/node-url.ts'
 import { useRead } from '../../data/reads.ts'
 import { deleteCommands, getCommands, putCommands } from '../../model/commands.ts'
 import { CommandList } from '../../parts/command-list.tsx'
@@ -12,7 +13,7 @@ interface EntryCommandsProps {
 /** Reading, writing and deleting this key from a terminal. */
 export function EntryCommands({ bucket, entryKey, deleted }: EntryCommandsProps) {
   const read = useRead('getEntry', { bucket, key: entryKey }, { enabled: !deleted })
-  const at = { origin: location.origin, bucket, key: entryKey }
+  const at = { origin: nodeUrl, bucket, key: entryKey }
   const live = !deleted && read.data !== undefined
   return (
     <details className={css.details}>

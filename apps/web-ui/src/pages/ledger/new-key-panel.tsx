@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useId, useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { outcomeOf, useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
@@ -77,10 +78,7 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
         <summary>From a terminal</summary>
         <CommandList
           title="Write"
-          commands={putCommands(
-            { origin: location.origin, bucket: bucket || 'BUCKET', key: key || 'KEY' },
-            value,
-          )}
+          commands={putCommands({ origin: nodeUrl, bucket: bucket || 'BUCKET', key: key || 'KEY' }, value)}
         />
       </details>
     </Panel>

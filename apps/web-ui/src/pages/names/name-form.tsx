@@ -1,6 +1,7 @@
 import { ApiError } from '@mesh/api-client'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
@@ -128,7 +129,7 @@ function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
 }
 
 function TerminalCommands({ pattern, value }: { pattern: string; value: Readonly<Record<string, string>> }) {
-  const place = { origin: location.origin, bucket: 'dns', key: pattern || '^git\\.lab\\.$' }
+  const place = { origin: nodeUrl, bucket: 'dns', key: pattern || '^git\\.lab\\.$' }
   return (
     <details className={fieldClasses.details}>
       <summary>The same from a terminal</summary>

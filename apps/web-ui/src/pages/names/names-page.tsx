@@ -1,6 +1,7 @@
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { Plus, Search } from 'lucide-react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useRead } from '../../data/reads.ts'
 import { useTrackedWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
@@ -19,10 +20,7 @@ import names from './names.module.css'
 import { TestPanel } from './test-panel.tsx'
 
 const COLUMNS = [{ title: 'Pattern' }, { title: 'Records' }]
-const EXAMPLE = putCommands(
-  { origin: location.origin, bucket: 'dns', key: '^git\\.lab\\.$' },
-  { A: '10.1.0.5' },
-).mesh
+const EXAMPLE = putCommands({ origin: nodeUrl, bucket: 'dns', key: '^git\\.lab\\.$' }, { A: '10.1.0.5' }).mesh
 
 /** Patterns of names and what they answer, to add, change and delete in place. */
 export function NamesPage() {

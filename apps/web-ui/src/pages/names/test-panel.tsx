@@ -1,6 +1,7 @@
 import { ApiError } from '@mesh/api-client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useRead } from '../../data/reads.ts'
 import { DEFAULT_TYPE, resolveCommands } from '../../model/resolve-commands.ts'
 import { Button } from '../../parts/button.tsx'
@@ -96,7 +97,7 @@ export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: s
         <summary>The same from a terminal</summary>
         <CommandList
           title="On this machine"
-          commands={resolveCommands(location.origin, question.name || EXAMPLE, question.type)}
+          commands={resolveCommands(nodeUrl, question.name || EXAMPLE, question.type)}
         />
       </details>
     </SidePanel>

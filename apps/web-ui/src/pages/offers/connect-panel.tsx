@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
@@ -46,10 +47,7 @@ export function ConnectPanel({ given, remote }: { given: string; remote: boolean
         <PanelSection title="On the machine that shall reach it">
           <p className={css.hint}>This page was not opened on the machine of its node; type there:</p>
           <Copy
-            text={
-              offerCommands({ origin: location.origin, kind: 'connection', name: given }, '127.0.0.1:9000')
-                .mesh
-            }
+            text={offerCommands({ origin: nodeUrl, kind: 'connection', name: given }, '127.0.0.1:9000').mesh}
             what="command"
             mono
             wrap

@@ -2,6 +2,7 @@ import type { NodeDownloadView } from '@mesh/api-contract'
 import { useNavigate } from '@tanstack/react-router'
 import { CircleStop, Eraser } from 'lucide-react'
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useEndDownload } from '../../data/offers.ts'
 import { endDownloadCommand, receiveCommand } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
@@ -39,7 +40,7 @@ export function EndDownload({ download: { Name, Destination }, isUnderWay }: End
           title={`Stop receiving ${Name}?`}
           action="Stop"
           refusal="Go on"
-          commands={[endDownloadCommand({ origin: location.origin, name: Name })]}
+          commands={[endDownloadCommand({ origin: nodeUrl, name: Name })]}
           onClose={() => setAsking(false)}
           onConfirm={endIt}
         >

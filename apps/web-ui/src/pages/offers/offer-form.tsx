@@ -1,5 +1,6 @@
 import { ApiError } from '@mesh/api-client'
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { type OfferRequest, usePutOffer } from '../../data/offers.ts'
 import { type OfferKind, offerCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
@@ -78,7 +79,7 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
         <summary>The same from a terminal</summary>
         <CommandList
           title="On this machine"
-          commands={offerCommands({ origin: location.origin, kind, name: command.name }, command.place)}
+          commands={offerCommands({ origin: nodeUrl, kind, name: command.name }, command.place)}
         />
       </details>
     </form>

@@ -1,4 +1,5 @@
 import type { NodeConnectionView, NodeServiceView } from '@mesh/api-contract'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { useTakesFreePort } from '../../data/offers.ts'
 import { type OffersRead } from '../../data/offers-read.ts'
@@ -48,7 +49,7 @@ export function ServicePanel({ name, read }: PanelProps<NodeServiceView>) {
 function ServiceFacts({ service }: { service: NodeServiceView }) {
   const { machines } = useMachines()
   const { tone, word, detail, sentence } = serviceState(service, (id) => nameOf(machines ?? [], id))
-  const at = { origin: location.origin, name: service.Name }
+  const at = { origin: nodeUrl, name: service.Name }
   return (
     <>
       <StateAndSentence tone={tone} word={word} detail={detail} sentence={sentence} />
@@ -102,7 +103,7 @@ function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
   const name = (id: string) => nameOf(machines ?? [], id)
   const { tone, word, detail, sentence } = connectionState(connection, name)
   const changesPort = useTakesFreePort(connection.Name) || takesFreePort(connection.Listen)
-  const at = { origin: location.origin, name: connection.Name }
+  const at = { origin: nodeUrl, name: connection.Name }
   const facts: Fact[] = []
   if (connection.Provider !== null) {
     facts.push([

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { nodeUrl } from '../../data/node-url.ts'
 import { useRemoveOffer } from '../../data/offers.ts'
 import { type OfferKind, withdrawCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
@@ -25,7 +26,7 @@ export function Withdraw({ kind, name, action, affected, afterwards }: WithdrawP
   const navigate = useNavigate()
   const remove = useRemoveOffer(kind)
   const to = kind === 'file' ? '/files' : '/services'
-  const { mesh, curl } = withdrawCommands({ origin: location.origin, kind, name })
+  const { mesh, curl } = withdrawCommands({ origin: nodeUrl, kind, name })
   return (
     <div>
       {remove.error !== null && <WriteErrorNote error={remove.error} />}
