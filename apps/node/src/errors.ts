@@ -32,6 +32,11 @@ export const EXIT = {
     meaning:
       '`mesh`: the network interface or its address cannot be had: no privileges, no /dev/net/tun, no addon for this platform, a name or an address in use, no address left to lease.',
   },
+  incomplete: {
+    code: 7,
+    meaning:
+      '`mesh file-receive`: the share stands, but some of its entries did not arrive, and are named; `mesh file-send --once`: the same of what was sent.',
+  },
   interrupted: { code: 130, meaning: 'Ctrl-C a second time, or within a command that asks a node.' },
 } as const
 

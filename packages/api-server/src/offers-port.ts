@@ -7,6 +7,13 @@ interface Offered {
   readonly isKept: boolean
 }
 
+/** Entries of a folder that do not arrive. */
+interface LeftOutEntries {
+  readonly count: number
+  /** The first of them, each as `PATH: REASON`. */
+  readonly names: readonly string[]
+}
+
 interface OfferedTraffic {
   readonly openConnections: number
   /** The number of connections since the start. */
@@ -38,8 +45,8 @@ export interface OfferedFile extends Offered {
   readonly path: string
   readonly state: 'announced' | 'announcing' | 'name taken'
   readonly owner: string | undefined
-  /** The number of entries inside of it that are not sent. */
-  readonly leftOut: number
+  /** The entries inside of it that are not sent. */
+  readonly leftOut: LeftOutEntries
   /** Number of receivers that got all of it. */
   readonly completed: number
   readonly receivers: readonly {
@@ -72,6 +79,8 @@ export interface FetchedFile {
   readonly writtenTo: string | undefined
   /** False: an EdgeVPN-compatible sender says no hash. Undefined until it is received. */
   readonly isVerified: boolean | undefined
+  /** The entries that did not arrive; undefined until it is received. */
+  readonly leftOut: LeftOutEntries | undefined
   readonly lastError: string | undefined
   readonly errorCode: string | undefined
   readonly hint: string | undefined

@@ -32,6 +32,7 @@ export {
   type ReceiveFileInit,
   type ReceiveState,
 } from './files/receive-file.ts'
+export type { LeftOut } from './files/left-out.ts'
 export type { TransferProgress } from './files/transfer-progress.ts'
 export {
   createEgress,

@@ -1,16 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,6 +23,7 @@ import { createConversation } from '../src/files/conversation.ts'
 import { createDestinationLocks, type DestinationLocks } from '../src/files/destination-lock.ts'
 import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
+import { NOTHING_LEFT_OUT } from '../src/files/left-out.ts'
 import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { requireReadable, scanShare } from '../src/files/scan.ts'
@@ -39,6 +43,8 @@ interface TransferOptions {
   readonly name?: string
   readonly admit?: () => Promise<string | undefined>
   readonly locks?: DestinationLocks
+  /** Its requests do not say that it judges names itself. */
+  readonly isOldReceiver?: boolean
   /** What becomes of a message from the sender; undefined cuts the connection. */
   readonly onSent?: (message: FileMessage) => FileMessage | undefined
 }
@@ -50,6 +56,8 @@ async function transfer(options: TransferOptions = {}) {
   const [sending, receiving] = createChannelPair({
     onMessage(message, from) {
       const decoded = decodeFileMessage(message)
+      if (from === 1 && options.isOldReceiver === true && decoded?.type === 'request')
+        return encodeFileMessage({ ...decoded, anyNames: false })
       if (from === 1 || options.onSent === undefined || decoded === undefined) return message
       const next = options.onSent(decoded)
       return next === undefined ? undefined : encodeFileMessage(next)
@@ -65,7 +73,7 @@ async function transfer(options: TransferOptions = {}) {
     onShare: () => {},
     onUnreadable: () => {},
     onBytes: () => {},
-  }).catch(() => false)
+  }).catch(() => undefined)
   const received = receiveShare({
     conversation: createConversation(receiving, { clock: systemClock }),
     name,
@@ -80,13 +88,14 @@ async function transfer(options: TransferOptions = {}) {
     },
   })
   const failures: (Error & { readonly code?: string })[] = []
-  const path = await received.catch((failure: unknown) => {
+  const share = await received.catch((failure: unknown) => {
     failures.push(failure as Error)
     return undefined
   })
   const [error] = failures
   if (error !== undefined) sending.abort(error)
-  return { path, error, movedBytes, isAcknowledged: await sent }
+  const toldLeftOut = await sent
+  return { ...share, error, movedBytes, isAcknowledged: toldLeftOut !== undefined, toldLeftOut }
 }
 
 const { signal } = new AbortController()
@@ -186,6 +195,20 @@ describe('a file', () => {
     })
     expect(error?.code).toBe('files.changed')
     expect(existsSync(join(folder, 'copy'))).toBe(false)
+  })
+
+  it('keeps its holes, also where it is gone on with', async () => {
+    const source = join(folder, 'source')
+    truncateSync(source, 0)
+    truncateSync(source, 64 * 2 ** 20)
+    const file = openSync(source, 'r+')
+    writeSync(file, 'middle', 32 * 2 ** 20)
+    closeSync(file)
+    await transfer({ onSent: cutAfter(700) })
+    const { error } = await transfer()
+    expect(error).toBeUndefined()
+    expect(hashOf(join(folder, 'copy'))).toBe(hashOf(source))
+    expect(lstatSync(join(folder, 'copy')).blocks * 512).toBeLessThan(2 ** 20)
   })
 
   it('replaces a file, but never a folder', async () => {
@@ -295,21 +318,40 @@ describe('a folder', () => {
     writeFileSync(join(folder, 'secret'), 'secret')
     symlinkSync(join(folder, 'secret'), join(folder, 'source', 'link'))
     symlinkSync(folder, join(folder, 'source', 'up'))
-    await transfer()
+    const { leftOut } = await transfer()
     expect(readdirSync(join(folder, 'copy'))).not.toContain('link')
     expect(readdirSync(join(folder, 'copy'))).not.toContain('up')
+    expect(leftOut).toMatchObject({ count: 2, names: ['link: a link', 'up: a link'] })
   })
 
-  it('leaves out names that are no Unicode text, and comes though one is there', async () => {
-    writeFileSync(
-      Buffer.concat([Buffer.from(join(folder, 'source', 'na')), Buffer.from([0xef, 0x76, 0x65])]),
-      '',
-    )
-    writeFileSync(join(folder, 'source', 'two\nlines'), '')
-    const scan = await scanShare(join(folder, 'source'), signal)
-    expect(scan.leftOut).toBe(2)
-    expect((await transfer()).error).toBeUndefined()
-    expect(readdirSync(join(folder, 'copy'))).toHaveLength(SMALL_FILES + 3)
+  const RAW_NAME = Buffer.from([0x6e, 0xff, 0x61, 0xef])
+  const rawPlace = (...names: readonly string[]) =>
+    Buffer.concat([Buffer.from(`${join(folder, ...names)}/`), RAW_NAME])
+  const ODD_NAMES = ['Makefile', 'makefile', 'aux.c', 'caf\u00e9', 'cafe\u0301', 'two\nlines', 'back\\slash']
+  const writeOddNames = () => {
+    for (const name of ODD_NAMES) writeFileSync(join(folder, 'source', name), name)
+    mkdirSync(rawPlace('source'))
+    writeFileSync(Buffer.concat([rawPlace('source'), Buffer.from('/'), RAW_NAME]), 'raw')
+  }
+
+  it('arrives with every name that the file system here takes, byte for byte', async () => {
+    writeOddNames()
+    const { error, leftOut } = await transfer()
+    expect(error).toBeUndefined()
+    expect(leftOut?.count).toBe(0)
+    for (const name of ODD_NAMES) expect(readFileSync(join(folder, 'copy', name), 'utf8')).toBe(name)
+    const raw = Buffer.concat([rawPlace('copy'), Buffer.from('/'), RAW_NAME])
+    expect(readFileSync(raw, 'utf8')).toBe('raw')
+  })
+
+  it('goes to an older receiver without the names that not every system has, and says so', async () => {
+    writeOddNames()
+    const { error, leftOut } = await transfer({ isOldReceiver: true })
+    expect(error).toBeUndefined()
+    expect(readdirSync(join(folder, 'copy'))).toHaveLength(SMALL_FILES + 3 + 2)
+    expect(leftOut?.count).toBe(7)
+    expect(leftOut?.names).toContain('aux.c: a name belongs to a device')
+    expect(leftOut?.names).toContain('n\\xffa\\xef/n\\xffa\\xef: its folder is left out')
   })
 
   it('with a file that the sender may not read is refused, with its path, when it is offered and when it is asked for', async () => {
@@ -368,10 +410,12 @@ describe('a hostile sender', () => {
     ])
     const [sending, receiving] = createChannelPair({ window: 1_000 })
     for (let said = 0; said < 500; said++) await sending.send(encodeFileMessage({ type: 'busy' }))
-    await sending.send(encodeFileMessage({ type: 'done' }))
+    await sending.send(encodeFileMessage({ type: 'done', leftOut: NOTHING_LEFT_OUT }))
     const conversation = createConversation(receiving, { clock: systemClock })
     await expect(conversation.next()).rejects.toThrow('says without pause that it is busy')
-    await expect(sending.send(encodeFileMessage({ type: 'done' }))).rejects.toThrow('busy')
+    await expect(
+      sending.send(encodeFileMessage({ type: 'done', leftOut: NOTHING_LEFT_OUT })),
+    ).rejects.toThrow('busy')
   })
 
   it('cannot send more than it announced, or something out of turn', async () => {

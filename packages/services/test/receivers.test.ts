@@ -99,7 +99,7 @@ describe('one address with many keys that fetches nothing', () => {
       expect(opened.filter(({ refusal }) => refusal === '')).toHaveLength(MAX_RECEIVERS_PER_ADDRESS),
     )
     expect(opened.at(-1)?.refusal).toBe('the sender serves as many receivers as it can')
-    const path = await fetchWith(open(honest.id, '192.0.2.8').near)
+    const { path } = await fetchWith(open(honest.id, '192.0.2.8').near)
     expect(readFileSync(path, 'utf8')).toBe('all of it')
   })
 

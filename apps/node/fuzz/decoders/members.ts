@@ -260,8 +260,14 @@ const SERVICES: readonly Decoder[] = [
     name: 'file-transfer',
     form: 'protobuf',
     seeds: [
-      encodeFileMessage({ type: 'request', name: 'photos', entries: key }),
-      encodeFileMessage({ type: 'offer', name: 'photos', isFolder: true, entryCount: 2 }),
+      encodeFileMessage({ type: 'request', name: 'photos', entries: key, anyNames: true }),
+      encodeFileMessage({
+        type: 'offer',
+        name: 'photos',
+        isFolder: true,
+        entryCount: 2,
+        leftOut: { count: 2, names: ['latest: a link'] },
+      }),
       encodeFileMessage({
         type: 'entries',
         entries: [{ path: 'a/b.jpg', isFolder: false, size: 9, modifiedMs: 1, isExecutable: false }],

@@ -4,10 +4,10 @@ import { shortPeerId, systemClock } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 import type { Run } from './command.ts'
 import { findCommonNode } from './find-node.ts'
-import { formatReceived, formatReceivedJson, KEPT_NOTE } from './format-received.ts'
 import { receiveByNode } from './receive-by-node.ts'
 import { runNode } from './run-node.ts'
 import { createTransferDisplay } from './show-transfer.ts'
+import { KEPT_NOTE, tellReceived } from './tell-received.ts'
 
 export const runFileReceive: Run = async (call) => {
   const [name = '', path = '.'] = call.positionals
@@ -38,12 +38,7 @@ export const runFileReceive: Run = async (call) => {
           onState: display.show,
         })
         display.end()
-        call.out(
-          call.settings.json
-            ? formatReceivedJson(name, received)
-            : formatReceived(name, received, now() - began),
-        )
-        return EXIT.ok.code
+        return tellReceived(name, received, { call, tookMs: now() - began })
       } catch (error) {
         display.end()
         if (!signal.aborted) throw error

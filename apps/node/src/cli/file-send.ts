@@ -8,6 +8,7 @@ import { type Asked, askCommonNode } from './common-node.ts'
 import { instanceOf } from './named-address.ts'
 import { readPairs } from './read-pairs.ts'
 import { runNode } from './run-node.ts'
+import { noteLeftOut } from './tell-received.ts'
 
 export const runFileSend: Run = async (call) => {
   const { settings, base } = call
@@ -18,7 +19,12 @@ export const runFileSend: Run = async (call) => {
     const at = text.indexOf('=')
     const [name, path] = [text.slice(0, at), resolve(base, text.slice(at + 1))]
     return {
-      ask: (client) => client.putNodeFile({ name, body: { Path: path } }),
+      async ask(client) {
+        const view = await client.putNodeFile({ name, body: { Path: path } })
+        const leftOut = { count: view.LeftOut, names: view.LeftOutNames }
+        if (!settings.json) noteLeftOut(call, leftOut, `of ${name} will not be sent`)
+        return view
+      },
       told: `members receive ${path} as ${name}`,
       shown: 'mesh services',
       undo: `mesh file-remove ${shellWord(name)}`,
@@ -34,8 +40,9 @@ export const runFileSend: Run = async (call) => {
     instance: instanceOf('file-send', first.slice(0, first.indexOf('='))),
     ...(settings.once && {
       async work(sharing, signal) {
-        await sharing.received(signal)
-        return signal.aborted ? EXIT.interrupted.code : EXIT.ok.code
+        const isWhole = await sharing.received(signal)
+        if (signal.aborted) return EXIT.interrupted.code
+        return isWhole ? EXIT.ok.code : EXIT.incomplete.code
       },
     }),
   })

@@ -6,7 +6,7 @@ import { type Clock, createDeadline, delay, MeshError, parsePeerId, shortPeerId,
 import type { ReceivedFile, ReceiveState } from '@mesh/services'
 import { EXIT } from '../errors.ts'
 import type { Call } from './command.ts'
-import { formatReceived, formatReceivedJson, KEPT_NOTE } from './format-received.ts'
+import { KEPT_NOTE, tellReceived } from './tell-received.ts'
 import { createTransferDisplay, type TransferDisplay } from './show-transfer.ts'
 
 /** How often the node is asked how far it is. */
@@ -34,10 +34,7 @@ export async function receiveByNode(
     await begin(init, { call, client })
     const received = await follow(init, { client, clock, display })
     display.end()
-    call.out(
-      call.settings.json ? formatReceivedJson(name, received) : formatReceived(name, received, now() - began),
-    )
-    return EXIT.ok.code
+    return tellReceived(name, received, { call, tookMs: now() - began })
   } catch (error) {
     display.end()
     if (!signal.aborted) {
@@ -92,7 +89,8 @@ async function follow(init: ReceiveByNodeInit, { client, clock, display }: Follo
     const { State, WrittenTo, Provider, Bytes, Verified, LastError, ErrorCode, Hint } = view
     if (State === 'received') {
       const provider = parsePeerId(Provider ?? '')
-      return { path: WrittenTo ?? '', provider, bytes: Bytes, isVerified: Verified === true }
+      const leftOut = { count: view.LeftOut ?? 0, names: view.LeftOutNames }
+      return { path: WrittenTo ?? '', provider, bytes: Bytes, isVerified: Verified === true, leftOut }
     }
     if (State === 'failed') {
       throw new MeshError(ErrorCode ?? 'node.unexpected', LastError ?? 'it failed', {

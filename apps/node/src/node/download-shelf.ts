@@ -35,6 +35,7 @@ const NOTHING = {
   leftMs: undefined,
   writtenTo: undefined,
   isVerified: undefined,
+  leftOut: undefined,
   lastError: undefined,
   errorCode: undefined,
   hint: undefined,
@@ -54,8 +55,8 @@ function fetchedFile({ name, destination, state, progress }: Download): FetchedF
     case 'retrying':
       return { ...base, lastError: state.reason }
     case 'received': {
-      const { path, provider, bytes, isVerified } = state
-      return { ...base, provider, bytes, totalBytes: bytes, writtenTo: path, isVerified }
+      const { path, provider, bytes, isVerified, leftOut } = state
+      return { ...base, provider, bytes, totalBytes: bytes, writtenTo: path, isVerified, leftOut }
     }
     case 'failed':
       return { ...base, lastError: state.error.message, ...reasonOf(state.error) }

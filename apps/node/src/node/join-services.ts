@@ -54,8 +54,8 @@ export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'on
 export interface Sharing {
   /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
   receive(init: DownloadInit): Promise<ReceivedFile>
-  /** Resolves when somebody has received all of an offer, or the signal aborts. */
-  received(signal: AbortSignal): Promise<void>
+  /** Resolves when somebody has received an offer, or the signal aborts. False: without some of its entries. */
+  received(signal: AbortSignal): Promise<boolean>
 }
 
 /** @throws MeshError `services.*`, `files.*` */
@@ -127,14 +127,15 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
     receive: (receiveInit) => downloads.receive(receiveInit),
     received: (signal) =>
       new Promise((done) => {
-        const end = () => {
+        const end = (isWhole: boolean) => {
           stop()
-          done()
+          done(isWhole)
         }
         const stop = files.onChange(() => {
-          if (files.offers().some(({ completed }) => completed > 0)) end()
+          const received = files.offers().find(({ completed }) => completed > 0)
+          if (received !== undefined) end(received.leftOut.count === 0 && received.lastError === undefined)
         })
-        signal.addEventListener('abort', end, { once: true })
+        signal.addEventListener('abort', () => end(false), { once: true })
       }),
   }
 }

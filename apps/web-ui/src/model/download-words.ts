@@ -1,6 +1,7 @@
 /** States of what this node fetches of members, in words for people. */
 import type { NodeDownloadView } from '@mesh/api-contract'
 import type { StateInWords } from './offer-words.ts'
+import { countInWords } from './rate-words.ts'
 
 /** True until it stands on the disk or failed. */
 export function isUnderWay({ State }: Pick<NodeDownloadView, 'State'>): boolean {
@@ -8,7 +9,7 @@ export function isUnderWay({ State }: Pick<NodeDownloadView, 'State'>): boolean 
 }
 
 export function downloadState(
-  { State, Provider, Path, Verified }: NodeDownloadView,
+  { State, Provider, Path, Verified, LeftOut, LeftOutNames }: NodeDownloadView,
   name: (id: string) => string,
 ): StateInWords {
   const sender = Provider === null ? undefined : name(Provider)
@@ -45,9 +46,10 @@ export function downloadState(
       return {
         tone: 'committed',
         word: 'received',
-        detail: from,
-        sentence:
-          Verified === false
+        detail: LeftOut ? `without ${countInWords(LeftOut)}` : from,
+        sentence: LeftOut
+          ? `Not all of it is here: ${countInWords(LeftOut)} left out, ${LeftOutNames.join('; ')}.`
+          : Verified === false
             ? 'It is complete as far as its sender says: an EdgeVPN-compatible member tells no hash.'
             : 'It is complete, and every hash is right.',
       }

@@ -61,7 +61,7 @@ export function connectionState({ State, Provider, Path }: NodeConnectionView, n
   }
 }
 
-export function fileState({ State, Owner, LeftOut }: NodeFileView, name: NameOf): StateInWords {
+export function fileState({ State, Owner, LeftOut, LeftOutNames }: NodeFileView, name: NameOf): StateInWords {
   switch (State) {
     case 'announcing':
       return { tone: 'announcing', word: 'announcing', sentence: 'Members hear of it in a moment.' }
@@ -73,7 +73,7 @@ export function fileState({ State, Owner, LeftOut }: NodeFileView, name: NameOf)
         sentence:
           LeftOut === 0
             ? 'Members can fetch it.'
-            : `Members can fetch it, without ${countInWords(LeftOut)} links, special files or names that other systems cannot have.`,
+            : `Members can fetch it. ${countInWords(LeftOut)} left out: ${LeftOutNames.join('; ')}.`,
       }
     case 'name taken':
       return taken(Owner, name)

@@ -52,6 +52,9 @@ export const nodeConnectionView = later(() =>
 )
 export type NodeConnectionView = z.output<ReturnType<typeof nodeConnectionView>>
 
+const leftOutNames = () =>
+  z.array(z.string()).default([]).meta({ description: 'The first 20 of them, each as `PATH: REASON`.' })
+
 export const nodeFileView = later(() =>
   z
     .object({
@@ -61,8 +64,9 @@ export const nodeFileView = later(() =>
       Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
       LeftOut: count().meta({
         description:
-          'Links, special files, and names that other systems cannot have, in the folder when it was last looked through; they are not sent.',
+          'Links, special files, and names that the last receiver cannot have, if it is an older version; they are not sent.',
       }),
+      LeftOutNames: leftOutNames(),
       Completed: count().meta({ description: 'Receivers that got all of it since the start.' }),
       Receivers: z.array(
         z.object({
@@ -96,6 +100,11 @@ export const nodeDownloadView = later(() =>
       TotalBytes: count().nullable(),
       Rate: z.number().meta({ description: 'Bytes per second over the last 5 s.' }),
       LeftMs: z.number().nullable().meta({ description: 'Milliseconds at this rate; null while unknown.' }),
+      LeftOut: count().nullable().default(null).meta({
+        description:
+          'Null until received; entries that did not arrive: links, special files, names that the file system here does not take.',
+      }),
+      LeftOutNames: leftOutNames(),
       WrittenTo: z.string().nullable().meta({ description: 'Absolute; null until it is received.' }),
       Verified: z.boolean().nullable().meta({
         description: 'Null until received; false: an EdgeVPN-compatible sender says no hash.',

@@ -18,7 +18,8 @@ export function fileView({
     Path: path,
     State: state,
     Owner: owner ?? null,
-    LeftOut: leftOut,
+    LeftOut: leftOut.count,
+    LeftOutNames: [...leftOut.names],
     Completed: completed,
     Receivers: receivers.map(({ peer, path: way, transport, bytes, totalBytes, rate }) => ({
       PeerID: peer,
@@ -46,6 +47,8 @@ export function downloadView(file: FetchedFile): NodeDownloadView {
     TotalBytes: file.totalBytes ?? null,
     Rate: Math.round(file.rate),
     LeftMs: file.leftMs === undefined ? null : Math.round(file.leftMs),
+    LeftOut: file.leftOut?.count ?? null,
+    LeftOutNames: [...(file.leftOut?.names ?? [])],
     WrittenTo: file.writtenTo ?? null,
     Verified: file.isVerified ?? null,
     LastError: file.lastError ?? null,

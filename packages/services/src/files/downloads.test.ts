@@ -40,7 +40,13 @@ test('a download runs to its end, which is remembered', async () => {
   expect(fetch).toMatchObject({ name: 'photos', destination: '/inbox/' })
   fetch?.onState?.({ type: 'connecting', provider: PROVIDER })
   expect(statesOf(fetches)).toEqual([['photos', '/inbox/', 'connecting']])
-  fetch?.end({ path: '/inbox/photos', provider: PROVIDER, isVerified: true, bytes: 9 })
+  fetch?.end({
+    path: '/inbox/photos',
+    provider: PROVIDER,
+    isVerified: true,
+    leftOut: { count: 0, names: [] },
+    bytes: 9,
+  })
   await fetches.downloads.stop()
   expect(fetches.downloads.list()[0]?.state).toMatchObject({
     type: 'received',

@@ -24,7 +24,7 @@ export type FilesErrorCode =
   | 'files.busy'
   /** The connection broke, or nothing came for a while; a later try goes on from there. */
   | 'files.broken_off'
-  /** The file changed at the sender while it was sent; a later try begins with the new one. */
+  /** The file changed at the sender while it was sent; a later try begins with the new one, a few times. */
   | 'files.changed'
 
 export function filesError(

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeFileMessage, encodeFileMessage, type FileMessage, manifestParts } from './file-message.ts'
+import { NOTHING_LEFT_OUT } from './left-out.ts'
 import { MAX_FILE_MESSAGE_BYTES, MAX_MESSAGE_FIELDS } from './limits.ts'
-import { type Manifest, ManifestCheck, type ManifestEntry } from './manifest.ts'
+import { checkWindowsName, type Manifest, ManifestCheck, type ManifestEntry } from './manifest.ts'
+import { decodePath } from './path-bytes.ts'
 
 const file = (path: string, size = 1): ManifestEntry => ({
   path,
@@ -13,10 +15,20 @@ const file = (path: string, size = 1): ManifestEntry => ({
 })
 const folder = (path: string): ManifestEntry => ({ ...file(path, 0), isFolder: true })
 
+const DONE = { type: 'done', leftOut: NOTHING_LEFT_OUT } as const
+
 describe('messages of /mesh/file/1', () => {
   const messages: readonly FileMessage[] = [
-    { type: 'request', name: 'Urlaub 2026 ☀', entries: new Uint8Array(500).fill(4) },
-    { type: 'offer', name: 'photos', isFolder: true, entryCount: 5_000 },
+    { type: 'request', name: 'Urlaub 2026 ☀', entries: new Uint8Array(500).fill(4), anyNames: true },
+    { type: 'offer', name: 'photos', isFolder: true, entryCount: 5_000, leftOut: NOTHING_LEFT_OUT },
+    {
+      type: 'offer',
+      name: 'photos',
+      isFolder: true,
+      entryCount: 5_000,
+      leftOut: { count: 7, names: ['a: a link', 'b: a link'] },
+    },
+    { type: 'entries', entries: [file(`a/${decodePath(Buffer.from([0x63, 0xff, 0xe9]))}/b`)] },
     { type: 'entries', entries: [folder('a'), { ...file('a/b', 2 ** 40), isExecutable: true }] },
     { type: 'entries', entries: [file('\ufeffa/b')] },
     { type: 'refusal', code: 2, reason: 'not announced' },
@@ -24,7 +36,8 @@ describe('messages of /mesh/file/1', () => {
     { type: 'begin', index: 7, offset: 2 ** 33 },
     { type: 'data', bytes: new Uint8Array(70_000).fill(3) },
     { type: 'end', index: 7, sha256: new Uint8Array(32).fill(1), hasChanged: true },
-    { type: 'done' },
+    { type: 'done', leftOut: NOTHING_LEFT_OUT },
+    { type: 'done', leftOut: { count: 1, names: ['a: taken'] } },
     { type: 'busy' },
   ]
 
@@ -42,16 +55,16 @@ describe('messages of /mesh/file/1', () => {
         decodeFileMessage(bytes)
       }),
     )
-    const known = encodeFileMessage({ type: 'done' })
-    expect(decodeFileMessage(Uint8Array.from([0xf8, 0x07, 0x01, ...known]))).toEqual({ type: 'done' })
+    const known = encodeFileMessage(DONE)
+    expect(decodeFileMessage(Uint8Array.from([0xf8, 0x07, 0x01, ...known]))).toEqual(DONE)
   })
 
   it('is none with more fields than any may have, whether they are known or not', () => {
     for (const tag of [0x1a, 0x7a]) {
       const fields = (count: number) => Uint8Array.from({ length: 2 * count }, (_, at) => (at % 2 ? 0 : tag))
-      const message = encodeFileMessage({ type: 'done' })
+      const message = encodeFileMessage(DONE)
       const decoded = (count: number) => decodeFileMessage(Uint8Array.from([...fields(count), ...message]))
-      expect(decoded(MAX_MESSAGE_FIELDS - 1)).toEqual({ type: 'done' })
+      expect(decoded(MAX_MESSAGE_FIELDS - 1)).toEqual(DONE)
       expect(decoded(MAX_MESSAGE_FIELDS)).toBeUndefined()
     }
   })
@@ -107,27 +120,24 @@ describe('a manifest of another member', () => {
     expect(checkManifest({ name: 'f', isFolder: false, entries: [file('f')] })).toBeUndefined()
   })
 
-  it.each([
-    '../x',
-    'a/../../x',
-    '/etc/passwd',
-    'a//b',
-    '.',
-    '',
-    'a\\..\\x',
-    'x\0',
-    'x\ny',
-    'CON',
-    'nul.txt',
-    `${'y'.repeat(300)}`,
-    'a/b',
-    '\ud800',
-  ])('is refused for the path %j', (path) => {
-    expect(share(file(path))).toBeTypeOf('string')
-  })
+  it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.', '', 'x\0', `${'y'.repeat(300)}`, 'a/b'])(
+    'is refused for the path %j',
+    (path) => {
+      expect(share(file(path))).toBeTypeOf('string')
+    },
+  )
 
-  it('is refused when two files fall together where case does not count, or a file stands as a folder', () => {
-    expect(share(file('Readme'), file('README'))).toBe('two files of one name')
+  it.each(['a\\..\\x', 'x\ny', 'CON', 'nul.txt', 'x:y', 'x.', 'x ', '\udcff', 'x?'])(
+    'has the name %j where the system can have it, and Windows cannot',
+    (name) => {
+      expect(share(file(name))).toBeUndefined()
+      expect(checkWindowsName(name)).toBeTypeOf('string')
+    },
+  )
+
+  it('is refused when two files have one name, or a file stands as a folder', () => {
+    expect(share(file('Readme'), file('README'))).toBeUndefined()
+    expect(share(file('Readme'), file('Readme'))).toBe('two files of one name')
     expect(share(file('a'), file('a/b'))).toBeTypeOf('string')
     expect(share(folder('a'), folder('a'))).toBeTypeOf('string')
     expect(share(file('a', -1))).toBeTypeOf('string')

@@ -7,27 +7,42 @@
  * message FileMessage { oneof kind {
  *   Request request = 1; Offer offer = 2; Entry entry = 3 (repeated); Refusal refusal = 4;
  *   Want want = 5; Begin begin = 6; bytes data = 7; End end = 8; Done done = 9; Busy busy = 10; } }
- * message Request { string name = 1; bytes entries = 2; }
- * message Offer { string name = 1; bool folder = 2; uint32 entries = 3; }
- * message Entry { string path = 1; bool folder = 2; uint64 size = 3; uint64 modified_ms = 4; bool executable = 5; }
+ * message Request { string name = 1; bytes entries = 2; bool any_names = 3; }
+ * message Offer { string name = 1; bool folder = 2; uint32 entries = 3; uint32 left_out = 4; repeated string left_out_name = 5; }
+ * message Entry { bytes path = 1; bool folder = 2; uint64 size = 3; uint64 modified_ms = 4; bool executable = 5; }
  * message Refusal { uint32 code = 1; string reason = 2; }
  * message Want { uint32 index = 1; uint64 offset = 2; bytes sha256 = 3; }
  * message Begin { uint32 index = 1; uint64 offset = 2; }
  * message End { uint32 index = 1; bytes sha256 = 2; bool changed = 3; }
- * message Done { bool verified = 1; }
+ * message Done { bool verified = 1; uint32 left_out = 2; repeated string left_out_name = 3; }
  * message Busy { bool working = 1; }
  */
 import { type Reader, reader, writer } from 'protons-runtime'
-import { MANIFEST_PART_BYTES, MAX_MESSAGE_FIELDS, MAX_REASON_BYTES } from './limits.ts'
+import { type LeftOut, LeftOutList } from './left-out.ts'
+import { MANIFEST_PART_BYTES, MAX_LEFT_OUT_NAMES, MAX_MESSAGE_FIELDS, MAX_REASON_BYTES } from './limits.ts'
 import type { ManifestEntry } from './manifest.ts'
+import { decodePath, encodePath, pathByteLength } from './path-bytes.ts'
 
 /** Why a sender gives nothing; numbers of the wire. */
 export const REFUSAL = { unknownName: 1, notAnnounced: 2, busy: 3, unreadable: 4, badRequest: 5 } as const
 
 export type FileMessage =
   /** `entries`: the receiver's own in `users` and `healthcheck` as a block, for a sender that has not heard of it. */
-  | { readonly type: 'request'; readonly name: string; readonly entries: Uint8Array }
-  | { readonly type: 'offer'; readonly name: string; readonly isFolder: boolean; readonly entryCount: number }
+  | {
+      readonly type: 'request'
+      readonly name: string
+      readonly entries: Uint8Array
+      /** The receiver judges itself which names it can have; else it takes only those that every system can have. */
+      readonly anyNames: boolean
+    }
+  | {
+      readonly type: 'offer'
+      readonly name: string
+      readonly isFolder: boolean
+      readonly entryCount: number
+      /** Entries that the sender does not send. */
+      readonly leftOut: LeftOut
+    }
   | { readonly type: 'entries'; readonly entries: readonly ManifestEntry[] }
   | { readonly type: 'refusal'; readonly code: number; readonly reason: string }
   /** The receiver holds `offset` bytes of the entry, with this SHA-256 (32 bytes; empty at offset 0). */
@@ -42,7 +57,8 @@ export type FileMessage =
       readonly sha256: Uint8Array
       readonly hasChanged: boolean
     }
-  | { readonly type: 'done' }
+  /** All stands that the receiver can have. */
+  | { readonly type: 'done'; readonly leftOut: LeftOut }
   /** Nothing else can be said for now: a long file is being compared. */
   | { readonly type: 'busy' }
 
@@ -62,9 +78,17 @@ export function encodeFileMessage(message: FileMessage): Uint8Array {
     out.uint32(tagOf(field, LENGTH_DELIMITED)).bytes(bytes).finish()
   switch (message.type) {
     case 'request':
-      return nested(1, fields([1, message.name], [2, message.entries]))
+      return nested(1, fields([1, message.name], [2, message.entries], [3, message.anyNames]))
     case 'offer':
-      return nested(2, fields([1, message.name], [2, message.isFolder], [3, message.entryCount]))
+      return nested(
+        2,
+        fields(
+          [1, message.name],
+          [2, message.isFolder],
+          [3, message.entryCount],
+          ...leftOutFields(4, message.leftOut),
+        ),
+      )
     case 'entries':
       return encodeEntries(message.entries)
     case 'refusal':
@@ -78,7 +102,7 @@ export function encodeFileMessage(message: FileMessage): Uint8Array {
     case 'end':
       return nested(8, fields([1, message.index], [2, message.sha256], [3, message.hasChanged]))
     case 'done':
-      return nested(9, fields([1, true]))
+      return nested(9, fields([1, true], ...leftOutFields(2, message.leftOut)))
     case 'busy':
       return nested(10, fields([1, true]))
   }
@@ -89,7 +113,7 @@ export function* manifestParts(entries: readonly ManifestEntry[]): Generator<Fil
   let part: ManifestEntry[] = []
   let bytes = 0
   for (const entry of entries) {
-    const size = Buffer.byteLength(entry.path) + ENTRY_OVERHEAD_BYTES
+    const size = pathByteLength(entry.path) + ENTRY_OVERHEAD_BYTES
     if (part.length > 0 && bytes + size > MANIFEST_PART_BYTES) {
       yield { type: 'entries', entries: part }
       part = []
@@ -138,9 +162,12 @@ function decodeNested(field: number, body: Uint8Array): FileMessage | undefined 
   const read = readFields(body)
   switch (field) {
     case 1:
-      return { type: 'request', name: read.text(1), entries: read.bytes(2) }
-    case 2:
-      return { type: 'offer', name: read.text(1), isFolder: read.flag(2), entryCount: read.number(3) }
+      return { type: 'request', name: read.text(1), entries: read.bytes(2), anyNames: read.flag(3) }
+    case 2: {
+      const leftOut = readLeftOut(read, 4)
+      const [name, entryCount] = [read.text(1), read.number(3)]
+      return { type: 'offer', name, isFolder: read.flag(2), entryCount, leftOut }
+    }
     case 4: {
       const reason = read.bytes(2).byteLength <= MAX_REASON_BYTES ? read.text(2) : ''
       return { type: 'refusal', code: read.number(1), reason }
@@ -152,7 +179,7 @@ function decodeNested(field: number, body: Uint8Array): FileMessage | undefined 
     case 8:
       return { type: 'end', index: read.number(1), sha256: read.bytes(2), hasChanged: read.flag(3) }
     case 9:
-      return { type: 'done' }
+      return { type: 'done', leftOut: readLeftOut(read, 2) }
     case 10:
       return { type: 'busy' }
     default:
@@ -160,13 +187,24 @@ function decodeNested(field: number, body: Uint8Array): FileMessage | undefined 
   }
 }
 
+/** Two fields: the number, and behind it the names. */
+function leftOutFields(first: number, { count, names }: LeftOut): [number, string | number][] {
+  if (count === 0) return []
+  return [[first, count], ...names.map((name): [number, string] => [first + 1, name])]
+}
+
+function readLeftOut(read: ReturnType<typeof readFields>, first: number): LeftOut {
+  const leftOut = new LeftOutList()
+  leftOut.addAll({ count: read.number(first), names: read.texts(first + 1) })
+  return leftOut
+}
+
 /** Writes many entries into one block, without an object for each field: lists are long, and many receivers ask for them. */
 function encodeEntries(entries: readonly ManifestEntry[]): Uint8Array {
-  const pathBytes = entries.map(({ path }) => Buffer.byteLength(path))
-  const most = pathBytes.reduce((sum, bytes) => sum + bytes + ENTRY_OVERHEAD_BYTES, 0)
+  const most = entries.reduce((sum, { path }) => sum + pathByteLength(path) + ENTRY_OVERHEAD_BYTES, 0)
   const out = Buffer.allocUnsafeSlow(most)
   let end = 0
-  for (const [at, entry] of entries.entries()) end = writeEntry(entry, pathBytes[at] ?? 0, { out, at: end })
+  for (const entry of entries) end = writeEntry(entry, { out, at: end })
   return out.subarray(0, end)
 }
 
@@ -178,15 +216,15 @@ interface Place {
 /** @returns where the next entry begins */
 function writeEntry(
   { path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry,
-  pathBytes: number,
   { out, at }: Place,
 ): number {
+  const pathBytes = pathByteLength(path)
   const changedMs = Math.max(0, modifiedMs)
   const length =
     1 + varintLength(pathBytes) + pathBytes + 2 + 1 + varintLength(size) + 1 + varintLength(changedMs) + 2
   let end = writeVarint(out, length, writeVarint(out, ENTRY_TAG, at))
   end = writeVarint(out, pathBytes, writeVarint(out, tagOf(1, LENGTH_DELIMITED), end))
-  end += out.write(path, end)
+  end += path.isWellFormed() ? out.write(path, end) : encodePath(path).copy(out, end)
   end = writeVarint(out, Number(isFolder), writeVarint(out, tagOf(2, 0), end))
   end = writeVarint(out, size, writeVarint(out, tagOf(3, 0), end))
   end = writeVarint(out, changedMs, writeVarint(out, tagOf(4, 0), end))
@@ -208,7 +246,7 @@ function decodeEntry(input: Reader): ManifestEntry {
     else input.skipType(tag & 7)
   }
   if (input.pos !== end) throw new RangeError('an entry ends within a field')
-  return { path: utf8.decode(path), isFolder, size, modifiedMs, isExecutable }
+  return { path: decodePath(path), isFolder, size, modifiedMs, isExecutable }
 }
 
 /** The bytes of a whole number up to 2^53 - 1 as a varint. */
@@ -240,26 +278,33 @@ function fields(
   return out.finish()
 }
 
-/** A name may begin with a byte order mark, which is a character of it. */
+/** Text may begin with a byte order mark, which is a character of it. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const NO_BYTES = new Uint8Array(0)
 
-/** The last value of each field, by its number. @throws what the reader throws, and for text that is no UTF-8 */
+/** Keeps the last values of a field, as many as any field may have. */
+function lastOf(values: readonly Uint8Array[] = [], value: Uint8Array): readonly Uint8Array[] {
+  return [...values.slice(1 - MAX_LEFT_OUT_NAMES), value]
+}
+
+/** The values of each field by its number, of which the last one counts. @throws what the reader throws, and for text that is no UTF-8 */
 function readFields(body: Uint8Array) {
   const numbers = new Map<number, number>()
-  const texts = new Map<number, Uint8Array>()
+  const texts = new Map<number, readonly Uint8Array[]>()
   const input = reader(body)
   while (input.pos < input.len) {
     const tag = input.uint32()
     const field = tag >>> 3
     if ((tag & 7) === 0) numbers.set(field, input.uint64Number())
-    else if ((tag & 7) === LENGTH_DELIMITED) texts.set(field, input.bytes())
+    else if ((tag & 7) === LENGTH_DELIMITED) texts.set(field, lastOf(texts.get(field), input.bytes()))
     else input.skipType(tag & 7)
   }
+  const last = (field: number) => texts.get(field)?.at(-1) ?? NO_BYTES
   return {
     number: (field: number) => numbers.get(field) ?? 0,
     flag: (field: number) => (numbers.get(field) ?? 0) !== 0,
-    bytes: (field: number) => texts.get(field) ?? NO_BYTES,
-    text: (field: number) => utf8.decode(texts.get(field) ?? NO_BYTES),
+    bytes: last,
+    text: (field: number) => utf8.decode(last(field)),
+    texts: (field: number) => (texts.get(field) ?? []).map((bytes) => utf8.decode(bytes)),
   }
 }

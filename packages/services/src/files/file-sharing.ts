@@ -3,7 +3,7 @@
  * the bucket `files` for as long as its path can be read; only members who announced themselves in `users`
  * are served.
  */
-import { BUCKETS, type Clock, delay, type Logger, type PeerId, toError } from '@mesh/core'
+import { BUCKETS, type Clock, delay, type Logger, type PeerId, shortPeerId, toError } from '@mesh/core'
 import { admitUser } from '../users/admit-user.ts'
 import { createConversation } from './conversation.ts'
 import { filesError } from './errors.ts'
@@ -16,6 +16,7 @@ import {
   MAX_RECEIVERS_PER_PEER,
 } from './limits.ts'
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
+import type { LeftOut } from './left-out.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { WITHDRAW_MS } from '../limits.ts'
 import { createSlots, type Holder } from '../slots.ts'
@@ -38,8 +39,8 @@ export interface FileOffer {
   readonly isAnnounced: boolean
   /** Another live member has the name: its peer id. */
   readonly takenBy: string | undefined
-  /** Entries of the folder that are not sent: links, special files, and names that other systems cannot have. */
-  readonly leftOut: number
+  /** Entries of the folder that are not sent: links, special files, and names that the last receiver cannot have, if it is an older version. */
+  readonly leftOut: LeftOut
   /** Number of receivers that have got all of it. */
   readonly completed: number
   /** Bytes since the start, to all receivers. */
@@ -75,7 +76,7 @@ interface Offer {
   readonly name: string
   readonly path: string
   readonly stopAnnouncing: () => void
-  leftOut: number
+  leftOut: LeftOut
   completed: number
   bytesSent: number
   lastError: string | undefined
@@ -168,7 +169,7 @@ class NodeFileSharing implements FileSharing {
       bytesSent: 0,
       lastError: undefined,
     })
-    if (leftOut > 0) this.#log.warn('links, special files or odd names are not sent', { name, leftOut })
+    this.#warnOf(name, leftOut)
     this.#changed(name)
   }
 
@@ -265,7 +266,7 @@ class NodeFileSharing implements FileSharing {
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
     try {
-      const isComplete = await sendShare({
+      const missing = await sendShare({
         conversation,
         signal: end.signal,
         load: this.#load,
@@ -279,7 +280,7 @@ class NodeFileSharing implements FileSharing {
           if (isMoved && receiver.offer !== undefined) receiver.offer.bytesSent += byteCount
         },
       })
-      if (isComplete && receiver.offer !== undefined) receiver.offer.completed++
+      if (missing !== undefined) this.#complete(receiver, missing)
     } catch (error) {
       if (receiver.offer !== undefined) receiver.offer.lastError = toError(error).message
       this.#log.debug('transfer ended with an error', { peer, error: String(error) })
@@ -290,12 +291,25 @@ class NodeFileSharing implements FileSharing {
     }
   }
 
+  #warnOf(name: string, { count, names }: LeftOut): void {
+    if (count > 0) this.#log.warn('links and special files are not sent', { name, count, names })
+  }
+
+  /** @param missing what the receiver could not store */
+  #complete({ offer, peer }: Receiver, { count, names }: LeftOut): void {
+    if (offer === undefined) return
+    offer.completed++
+    offer.lastError =
+      count === 0 ? undefined : `${shortPeerId(peer)} left out ${count} files: ${names.join('; ')}`
+    if (count > 0) this.#log.warn('the receiver left files out', { name: offer.name, to: peer, count, names })
+  }
+
   #begin(receiver: Receiver, name: string, scan: Scan): void {
     const total = totalBytes(scan)
     receiver.offer = this.#offers.get(name)
     if (receiver.offer !== undefined) receiver.offer.leftOut = scan.leftOut
     receiver.meter.totalBytes = total
-    this.#log.info('sending', { name, to: receiver.peer, bytes: total })
+    this.#log.info('sending', { name, to: receiver.peer, bytes: total, leftOut: scan.leftOut.count })
     this.#changed(name)
   }
 

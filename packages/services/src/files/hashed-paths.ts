@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { encodePath } from './path-bytes.ts'
 
 /** How many words of a path's hash are kept: no two paths of a share have the same by chance. */
 const WORDS = 2
@@ -55,6 +56,6 @@ export class HashedPaths {
 
 /** Two words of a path's hash, of which the second is not 0. */
 function wordsOf(path: string): readonly [number, number] {
-  const bytes = hash('sha256', path, 'buffer')
+  const bytes = hash('sha256', path.isWellFormed() ? path : encodePath(path), 'buffer')
   return [bytes.readUInt32LE(0), bytes.readUInt32LE(4) || 1]
 }

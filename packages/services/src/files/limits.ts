@@ -35,6 +35,10 @@ export const MAX_LIST_BYTES = 40 * 2 ** 20
 export const MAX_PATH_BYTES = 4_096
 /** The bytes that common file systems take as one name, in UTF-8. */
 export const MAX_NAME_BYTES = 255
+/** Entries that do not arrive and are named, of one share; the others are counted. */
+export const MAX_LEFT_OUT_NAMES = 20
+/** Characters of the name and reason of an entry that does not arrive. */
+export const MAX_LEFT_OUT_CHARS = 256
 /** Manifest text that goes into one message. */
 export const MANIFEST_PART_BYTES = 48 * 1024
 
@@ -63,6 +67,8 @@ export const RETRY_MIN_MS = 500
 export const RETRY_MAX_MS = 5_000
 /** A file that arrived with another hash is fetched again from its start so many times. */
 export const MAX_HASH_FAILURES = 3
+/** A file that changed at the sender while it came is asked for so many times before the transfer ends. */
+export const MAX_CHANGED_TRIES = 3
 /** Progress is told at most this often. */
 export const PROGRESS_INTERVAL_MS = 250
 /** The rate of a transfer is an average over this time. */

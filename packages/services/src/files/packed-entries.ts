@@ -4,6 +4,7 @@
  */
 import type { ManifestEntries, ManifestEntry } from './manifest.ts'
 import { PACKED_ENTRY_BYTES } from './limits.ts'
+import { decodePath, encodePath } from './path-bytes.ts'
 
 /**
  * How long the blocks are in which entries stand one behind the other, in bytes: so long that the system has each of them back
@@ -13,7 +14,7 @@ const BLOCK_BYTES = 256 * 1024
 /** How long the first block is, in bytes: most lists are short. */
 const FIRST_BLOCK_BYTES = 16 * 1024
 const [IS_FOLDER, IS_EXECUTABLE] = [1, 2]
-/** Where in an entry each field stands: flags, size, time, the length of the path, and the path in UTF-8. */
+/** Where in an entry each field stands: flags, size, time, the length of the path, and the path in its bytes. */
 const [SIZE_AT, TIME_AT, LENGTH_AT, PATH_AT] = [1, 9, 17, PACKED_ENTRY_BYTES]
 
 export class PackedEntries implements ManifestEntries {
@@ -30,14 +31,15 @@ export class PackedEntries implements ManifestEntries {
 
   /** @param entry with a path that a manifest may have */
   add({ path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry): void {
-    const pathBytes = Buffer.byteLength(path)
+    const bytes = encodePath(path)
+    const pathBytes = bytes.byteLength
     if (PATH_AT + pathBytes > this.#free) this.#addBlock()
     const at = this.#used
     const block = this.#blocks.at(-1) as Buffer
     block[at] = (isFolder ? IS_FOLDER : 0) | (isExecutable ? IS_EXECUTABLE : 0)
     block.writeDoubleLE(size, at + SIZE_AT)
     block.writeDoubleLE(modifiedMs, at + TIME_AT)
-    block.write(path, at + PATH_AT, 'utf8')
+    block.set(bytes, at + PATH_AT)
     block.writeUInt16LE(pathBytes, at + LENGTH_AT)
     this.#used += PATH_AT + pathBytes
     this.#free -= PATH_AT + pathBytes
@@ -58,7 +60,7 @@ export class PackedEntries implements ManifestEntries {
     const flags = block[at] as number
     const pathAt = at + PATH_AT
     return {
-      path: block.toString('utf8', pathAt, pathAt + block.readUInt16LE(at + LENGTH_AT)),
+      path: decodePath(block.subarray(pathAt, pathAt + block.readUInt16LE(at + LENGTH_AT))),
       isFolder: (flags & IS_FOLDER) !== 0,
       size: block.readDoubleLE(at + SIZE_AT),
       modifiedMs: block.readDoubleLE(at + TIME_AT),

@@ -3,12 +3,14 @@
  * `users`; 3 one try, by the best protocol that the provider speaks; 4 after a break go on, after a fault that time
  * cannot cure end.
  */
-import { BUCKETS, delay, type PeerId, toError } from '@mesh/core'
+import { BUCKETS, delay, MeshError, type PeerId, toError } from '@mesh/core'
 import { findProvider } from '../find-provider.ts'
 import { createConversation } from './conversation.ts'
 import type { DestinationLocks } from './destination-lock.ts'
-import { isPassing } from './errors.ts'
+import { filesError, isPassing } from './errors.ts'
+import { type LeftOut, NOTHING_LEFT_OUT } from './left-out.ts'
 import {
+  MAX_CHANGED_TRIES,
   MAX_FILE_MESSAGE_BYTES,
   PROGRESS_INTERVAL_MS,
   PROVIDER_CHECK_MS,
@@ -17,7 +19,6 @@ import {
 } from './limits.ts'
 import type { ListRoom } from './list-room.ts'
 import { receiveRawFile } from './legacy/receive-raw-file.ts'
-import { countFiles, totalBytes } from './manifest.ts'
 import type { FilesComponents } from './ports.ts'
 import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
 import { receiveShare } from './receive-session.ts'
@@ -58,6 +59,8 @@ export interface ReceivedFile {
   /** False: an EdgeVPN-compatible sender says no hash to compare with. */
   readonly isVerified: boolean
   readonly bytes: number
+  /** Entries of the share that did not arrive. */
+  readonly leftOut: LeftOut
 }
 
 /** @throws MeshError `files.*`, `services.bad_name`; the signal's reason */
@@ -66,6 +69,7 @@ export async function receiveFile(init: ReceiveFileInit, components: FilesCompon
   const { signal, onState = () => {} } = init
   const { clock } = components
   let pauseMs = RETRY_MIN_MS
+  const changes = new Map<unknown, number>()
   for (;;) {
     const provider = await awaitProvider(init, components)
     onState({ type: 'connecting', provider })
@@ -75,11 +79,28 @@ export async function receiveFile(init: ReceiveFileInit, components: FilesCompon
     } catch (error) {
       signal.throwIfAborted()
       if (!isPassing(error)) throw error
+      endIfChanging(error, changes, init.name)
       pauseMs = moved > 0 ? RETRY_MIN_MS : Math.min(RETRY_MAX_MS, pauseMs * 2)
       onState({ type: 'retrying', reason: wordsOf(error), inMs: pauseMs })
     }
     await delay(clock, pauseMs, signal)
   }
+}
+
+/**
+ * Counts how often each file of a share changed while it came.
+ * @throws MeshError `files.changed` once that was too often
+ */
+function endIfChanging(error: unknown, changes: Map<unknown, number>, name: string): void {
+  if (!(error instanceof MeshError) || error.code !== 'files.changed') return
+  const path = error.details['path']
+  const times = (changes.get(path) ?? 0) + 1
+  changes.set(path, times)
+  if (times < MAX_CHANGED_TRIES) return
+  throw filesError('files.changed', `${String(path)} changed ${times} times while it came`, {
+    cause: error,
+    hint: `Have the sender offer a copy that nothing writes to, then run \`mesh file-receive ${name}\` again.`,
+  })
 }
 
 /** Resolves with the live owner of the name, as soon as there is one. */
@@ -153,7 +174,7 @@ async function tryOwn(
   const tell = () => onState({ type: 'receiving', provider, path, transport, fileCount, ...meter.read() })
   const stopTelling = every(clock, PROGRESS_INTERVAL_MS, tell)
   try {
-    const written = await receiveShare({
+    const share = await receiveShare({
       conversation,
       name,
       entries: user.entries(),
@@ -161,10 +182,10 @@ async function tryOwn(
       locks,
       lists,
       signal,
-      onShare(manifest, presentBytes) {
-        meter.totalBytes = totalBytes(manifest)
-        fileCount = countFiles(manifest)
-        meter.add(presentBytes, false)
+      onShare(size) {
+        meter.totalBytes = size.totalBytes
+        fileCount = size.fileCount
+        meter.add(size.presentBytes, false)
       },
       onBytes(byteCount, isMoved) {
         meter.add(byteCount, isMoved)
@@ -172,7 +193,7 @@ async function tryOwn(
       },
     })
     tell()
-    return { path: written, provider, isVerified: true, bytes: meter.bytes }
+    return { ...share, provider, isVerified: true, bytes: meter.bytes }
   } catch (error) {
     conversation.abort(toError(error))
     throw error
@@ -199,7 +220,7 @@ async function tryRaw(
   try {
     const written = await receiveRawFile({ network, peer, name, destination, clock, signal, onBytes })
     tell()
-    return { path: written, provider: peer, isVerified: false, bytes: meter.bytes }
+    return { path: written, provider: peer, isVerified: false, bytes: meter.bytes, leftOut: NOTHING_LEFT_OUT }
   } finally {
     stopTelling()
   }

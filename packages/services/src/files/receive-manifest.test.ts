@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Conversation } from './conversation.ts'
 import type { FileMessage } from './file-message.ts'
+import { NOTHING_LEFT_OUT } from './left-out.ts'
 import { PACKED_ENTRY_BYTES, MAX_LIST_BYTES, MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES } from './limits.ts'
 import { createListRoom } from './list-room.ts'
 import type { ManifestEntry } from './manifest.ts'
@@ -22,7 +23,8 @@ function createSender(entryCount: number, entryAt = fileAt) {
   let parts = -1
   const next = async (): Promise<FileMessage> => {
     const first = parts++ * PART
-    if (first < 0) return { type: 'offer', name: 'long', isFolder: true, entryCount }
+    if (first < 0)
+      return { type: 'offer', name: 'long', isFolder: true, entryCount, leftOut: NOTHING_LEFT_OUT }
     return { type: 'entries', entries: Array.from({ length: PART }, (_, at) => entryAt(first + at)) }
   }
   return { conversation: { next } as unknown as Conversation, sent: () => parts * PART }

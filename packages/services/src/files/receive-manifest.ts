@@ -1,16 +1,24 @@
 import type { Conversation } from './conversation.ts'
 import { filesError } from './errors.ts'
+import type { LeftOut } from './left-out.ts'
 import { MAX_MANIFEST_ENTRIES } from './limits.ts'
 import type { ListShare } from './list-room.ts'
 import { type Manifest, ManifestCheck, type ManifestEntry } from './manifest.ts'
 import { PackedEntries } from './packed-entries.ts'
+import { pathByteLength } from './path-bytes.ts'
 import { refusalError } from './refusal.ts'
+
+/** A list that another member sent. */
+export interface OfferedManifest extends Manifest {
+  /** The entries that the sender does not send. */
+  readonly leftOut: LeftOut
+}
 
 /**
  * @param room what the list takes of the memory for all lists
  * @throws MeshError `files.refused`, `files.unknown_name`, `files.bad_share`, `files.broken_off`, `files.busy`
  */
-export async function receiveManifest(conversation: Conversation, room: ListShare): Promise<Manifest> {
+export async function receiveManifest(conversation: Conversation, room: ListShare): Promise<OfferedManifest> {
   const offer = await conversation.next()
   if (offer === undefined) throw filesError('files.broken_off', 'the sender closed the connection')
   if (offer.type === 'refusal') throw refusalError(offer.code, offer.reason)
@@ -18,7 +26,7 @@ export async function receiveManifest(conversation: Conversation, room: ListShar
   if (offer.entryCount > MAX_MANIFEST_ENTRIES) {
     throw filesError('files.bad_share', `the share has more than ${MAX_MANIFEST_ENTRIES} files`)
   }
-  const { name, isFolder, entryCount } = offer
+  const { name, isFolder, entryCount, leftOut } = offer
   const check = new ManifestCheck(offer)
   const entries = new PackedEntries()
   while (entries.length < entryCount) {
@@ -27,12 +35,12 @@ export async function receiveManifest(conversation: Conversation, room: ListShar
         throw filesError('files.bad_share', 'the list of files is longer than announced')
       }
       requireStorable(check.add(entry))
-      room.take(Buffer.byteLength(entry.path))
+      room.take(pathByteLength(entry.path))
       entries.add(entry)
     }
   }
   requireStorable(check.end())
-  return { name, isFolder, entries }
+  return { name, isFolder, entries, leftOut }
 }
 
 async function nextEntries(conversation: Conversation): Promise<readonly ManifestEntry[]> {

@@ -14,9 +14,11 @@ import { filesError } from './errors.ts'
 import { FileWriter } from './file-writer.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
 import { MAX_FINISHING, MAX_HASH_FAILURES, MAX_WANTED_AHEAD } from './limits.ts'
-import type { Manifest, ManifestEntry } from './manifest.ts'
+import { type LeftOut, LeftOutList } from './left-out.ts'
+import type { ManifestEntry } from './manifest.ts'
 import type { ListRoom, ListShare } from './list-room.ts'
-import { receiveManifest } from './receive-manifest.ts'
+import { type OfferedManifest, receiveManifest } from './receive-manifest.ts'
+import { shownPath } from './path-bytes.ts'
 import { refusalError } from './refusal.ts'
 import { openStaging, requireSpace, resolveDestination, type Staging } from './staging.ts'
 
@@ -30,14 +32,29 @@ export interface ReceiveSessionInit {
   readonly locks: DestinationLocks
   readonly lists: ListRoom
   readonly signal: AbortSignal
-  /** The manifest came: what is whole already counts as `presentBytes`. */
-  readonly onShare: (manifest: Manifest, presentBytes: number) => void
+  /** Called when the manifest has come. */
+  readonly onShare: (share: ShareSize) => void
   /** `isMoved` false: they were there already, or (negative) are wrong and fetched again. */
   readonly onBytes: (byteCount: number, isMoved: boolean) => void
 }
 
-/** Resolves with the absolute path where the share stands. @throws MeshError `files.*`; the signal's reason */
-export async function receiveShare(init: ReceiveSessionInit): Promise<string> {
+/** A share that stands. */
+export interface ReceivedShare {
+  /** Where it stands, absolute. */
+  readonly path: string
+  readonly leftOut: LeftOut
+}
+
+/** The size of a share without what is left out here, and how much of it is there already. */
+export interface ShareSize {
+  readonly fileCount: number
+  readonly totalBytes: number
+  /** Bytes of the files that are whole already. */
+  readonly presentBytes: number
+}
+
+/** Resolves when the share stands. @throws MeshError `files.*`; the signal's reason */
+export async function receiveShare(init: ReceiveSessionInit): Promise<ReceivedShare> {
   const room = init.lists.share()
   try {
     return await receiveListed(init, room)
@@ -46,12 +63,12 @@ export async function receiveShare(init: ReceiveSessionInit): Promise<string> {
   }
 }
 
-async function receiveListed(init: ReceiveSessionInit, room: ListShare): Promise<string> {
+async function receiveListed(init: ReceiveSessionInit, room: ListShare): Promise<ReceivedShare> {
   const { conversation, name, entries, locks } = init
-  await conversation.send({ type: 'request', name, entries })
+  await conversation.send({ type: 'request', name, entries, anyNames: true })
   const manifest = await receiveManifest(conversation, room)
   const destination = await resolveDestination(init.destination, manifest.name)
-  const staging = await openStaging(manifest, { destination, locks })
+  const staging = await conversation.whileBusy(openStaging(manifest, { destination, locks }))
   try {
     await new ShareReceiver(manifest, staging, init).run()
     await staging.commit()
@@ -59,9 +76,12 @@ async function receiveListed(init: ReceiveSessionInit, room: ListShare): Promise
     await staging.release()
   }
   // the sender's word is not needed any more
-  await conversation.send({ type: 'done' }).catch(() => {})
+  await conversation.send({ type: 'done', leftOut: staging.leftOut }).catch(() => {})
   await conversation.close().catch(() => {})
-  return destination
+  const leftOut = new LeftOutList()
+  leftOut.addAll(manifest.leftOut)
+  leftOut.addAll(staging.leftOut)
+  return { path: destination, leftOut }
 }
 
 /** A file that was asked for, in the order asked. */
@@ -75,7 +95,7 @@ interface Wanted {
 }
 
 class ShareReceiver {
-  readonly #manifest: Manifest
+  readonly #manifest: OfferedManifest
   readonly #staging: Staging
   readonly #init: ReceiveSessionInit
   readonly #wanted: Wanted[] = []
@@ -86,7 +106,7 @@ class ShareReceiver {
   #writer: FileWriter | undefined
   #finishError: unknown
 
-  constructor(manifest: Manifest, staging: Staging, init: ReceiveSessionInit) {
+  constructor(manifest: OfferedManifest, staging: Staging, init: ReceiveSessionInit) {
     this.#manifest = manifest
     this.#staging = staging
     this.#init = init
@@ -115,16 +135,17 @@ class ShareReceiver {
   }
 
   async #findMissing(): Promise<void> {
-    let present = 0
+    let [fileCount, presentBytes] = [0, 0]
     const missing: number[] = []
     for (let index = 0; index < this.#manifest.entries.length; index++) {
       const entry = this.#entry(index)
-      if (entry.isFolder) continue
-      if (await this.#staging.isWhole(entry)) present += entry.size
+      if (entry.isFolder || this.#staging.isLeftOut(index)) continue
+      fileCount++
+      if (await this.#staging.isWhole(entry)) presentBytes += entry.size
       else missing.push(index)
     }
     const missingBytes = missing.reduce((sum, index) => sum + this.#entry(index).size, 0)
-    this.#init.onShare(this.#manifest, present)
+    this.#init.onShare({ fileCount, totalBytes: presentBytes + missingBytes, presentBytes })
     await requireSpace(this.#staging.destination, await this.#neededRoom(missing, missingBytes))
     this.#toAsk = missing.reverse()
   }
@@ -177,7 +198,10 @@ class ShareReceiver {
     if (message.index !== wanted.index) throw unexpected(`${message.type} of another file`)
     if (message.type === 'begin') return this.#begin(wanted, message.offset)
     if (message.hasChanged) {
-      throw filesError('files.changed', `${wanted.entry.path} changed at the sender while it was sent`)
+      const path = shownPath(wanted.entry.path)
+      throw filesError('files.changed', `${path} changed at the sender while it was sent`, {
+        details: { path },
+      })
     }
     await this.#end(wanted, message.sha256)
   }
@@ -244,7 +268,7 @@ class ShareReceiver {
     }
     this.#init.onBytes(-entry.size, false)
     if (failures >= MAX_HASH_FAILURES) {
-      throw filesError('files.corrupt', `${entry.path} came ${failures} times with a wrong hash`, {
+      throw filesError('files.corrupt', `${shownPath(entry.path)} came ${failures} times with a wrong hash`, {
         hint: 'Check the disks and memory of both machines.',
       })
     }

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { FoldedPaths } from './folded-paths.ts'
+import { HashedPaths } from './hashed-paths.ts'
+import { NOTHING_LEFT_OUT } from './left-out.ts'
 import { STATS_AT_A_TIME } from './limits.ts'
 import { requireReadable, scanShare } from './scan.ts'
 
@@ -18,8 +19,8 @@ test('of many files in one folder each is looked at once, a few in a turn of the
     if (!isOver) setImmediate(count)
   }
   const looks = new Map<number, number>()
-  const add = FoldedPaths.prototype.add
-  const spy = vi.spyOn(FoldedPaths.prototype, 'add').mockImplementation(function (this: FoldedPaths, path) {
+  const add = HashedPaths.prototype.add
+  const spy = vi.spyOn(HashedPaths.prototype, 'add').mockImplementation(function (this: HashedPaths, path) {
     looks.set(turn, (looks.get(turn) ?? 0) + 1)
     return add.call(this, path)
   })
@@ -30,7 +31,8 @@ test('of many files in one folder each is looked at once, a few in a turn of the
   isOver = true
   expect(entries.map(({ path }) => path)).toEqual(names.toSorted())
   const all = [...looks.values()]
-  expect(all.reduce((sum, count) => sum + count, 0)).toBe(names.length)
+  // each file, and the top
+  expect(all.reduce((sum, count) => sum + count, 0)).toBe(names.length + 1)
   expect(Math.max(...all)).toBeLessThanOrEqual(2 * STATS_AT_A_TIME)
 })
 
@@ -53,7 +55,13 @@ test('whether the files of a long list may be read is asked a few in a turn of t
     isExecutable: false,
   }))
   setImmediate(count)
-  const scan = { root: join(tmpdir(), 'mesh-no-such-folder'), name: 'x', isFolder: true, entries, leftOut: 0 }
+  const scan = {
+    root: join(tmpdir(), 'mesh-no-such-folder'),
+    name: 'x',
+    isFolder: true,
+    entries,
+    leftOut: NOTHING_LEFT_OUT,
+  }
   await requireReadable(scan, new AbortController().signal)
   isOver = true
   const all = [...looks.values()]

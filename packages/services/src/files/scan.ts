@@ -1,18 +1,20 @@
 /** Lists what is offered. Symbolic links and special files inside a folder are left out, so that nothing else leaks. */
 import { type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises'
 import { constants, type Stats } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { basename } from 'node:path'
 import { filesError } from './errors.ts'
 import { MAX_MANIFEST_ENTRIES, NAMES_AT_A_TIME, STATS_AT_A_TIME } from './limits.ts'
-import { checkName, type Manifest, ManifestCheck, type ManifestEntry, SAME_NAME } from './manifest.ts'
+import { type LeftOut, LeftOutList, NOTHING_LEFT_OUT } from './left-out.ts'
+import { type Manifest, ManifestCheck, type ManifestEntry } from './manifest.ts'
+import { decodePath, placeIn } from './path-bytes.ts'
 import { sortInTurns } from './sort-in-turns.ts'
 
 export interface Scan extends Manifest {
   readonly entries: readonly ManifestEntry[]
   /** The real path of the file or folder. */
   readonly root: string
-  /** Number of links, special files, and names that other systems cannot have. */
-  readonly leftOut: number
+  /** Links and special files. */
+  readonly leftOut: LeftOut
 }
 
 const OWNER_MAY_RUN = 0o100
@@ -35,7 +37,7 @@ export async function scanShare(path: string, signal: AbortSignal): Promise<Scan
 async function scanFile(root: string, { name, stats }: { name: string; stats: Stats }): Promise<Scan> {
   await (await openShared(root)).close()
   const entry = entryOf(name, stats)
-  const scan = { root, name, isFolder: false, entries: [entry], leftOut: 0 }
+  const scan = { root, name, isFolder: false, entries: [entry], leftOut: NOTHING_LEFT_OUT }
   const check = new ManifestCheck(scan)
   const problem = check.add(entry) ?? check.end()
   if (problem !== undefined) throw cannotBeShared(root, problem)
@@ -48,20 +50,19 @@ async function scanFolder(
 ): Promise<Scan> {
   const entries: ManifestEntry[] = []
   const check = new ManifestCheck({ name, isFolder: true })
-  let leftOut = 0
+  const leftOut = new LeftOutList()
   const folders = ['']
   // grows on the way
   for (const folder of folders) {
     signal.throwIfAborted()
     for await (const children of readChildren(root, folder)) {
-      for (const { path, wrong, stats } of children) {
-        const isShared = wrong === undefined && (stats?.isDirectory() === true || stats?.isFile() === true)
-        const entry = isShared ? entryOf(path, stats) : undefined
-        const problem = entry === undefined ? undefined : check.add(entry)
-        if (entry === undefined || problem === SAME_NAME) {
-          leftOut++
+      for (const { path, stats } of children) {
+        if (!stats.isDirectory() && !stats.isFile()) {
+          leftOut.add(path, stats.isSymbolicLink() ? 'a link' : 'no regular file')
           continue
         }
+        const entry = entryOf(path, stats)
+        const problem = check.add(entry)
         if (entries.length === MAX_MANIFEST_ENTRIES) throw tooManyFiles(root)
         if (problem !== undefined) throw cannotBeShared(root, problem)
         entries.push(entry)
@@ -86,37 +87,38 @@ function tooManyFiles(root: string) {
 
 interface Child {
   readonly path: string
-  /** Why its name does not travel. */
-  readonly wrong: string | undefined
-  /** Undefined: there is nothing of this name, as where it was just removed, or where its name is no Unicode text. */
-  readonly stats: Stats | undefined
+  readonly stats: Stats
 }
 
-/** Yields a few children at a time, in the order of their names: while the system is asked about the next ones other work comes between. */
+/** Yields a few children at a time, in the order of their names, without those just removed: while the system is asked about the next ones other work comes between. */
 async function* readChildren(root: string, folder: string): AsyncGenerator<readonly Child[]> {
   const names = await sortInTurns(await readNames(root, folder))
   for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
     const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
       const path = folder === '' ? child : `${folder}/${child}`
-      const stats = await lstat(join(root, path)).catch(undefinedIfGone)
-      return { path, wrong: checkName(child), stats }
+      const stats = await lstat(placeIn(root, path)).catch(undefinedIfGone)
+      return stats === undefined ? [] : [{ path, stats }]
     })
-    yield await Promise.all(some)
+    yield (await Promise.all(some)).flat()
   }
 }
 
 /** The names in a folder; none where it was removed since it was listed. */
 async function readNames(root: string, folder: string): Promise<readonly string[]> {
-  const names = readFolder(join(root, folder))
+  const names = readFolder(placeIn(root, folder))
   return folder === '' ? await names : ((await names.catch(undefinedIfGone)) ?? [])
 }
 
 /** Reads names a few at a time: all of a large folder at once would take all of a turn of the event loop. */
-async function readFolder(path: string): Promise<readonly string[]> {
+async function readFolder(path: string | Buffer): Promise<readonly string[]> {
   const names: string[] = []
-  for await (const { name } of await opendir(path, { bufferSize: NAMES_AT_A_TIME })) names.push(name)
+  for await (const { name } of await opendir(path, RAW_NAMES))
+    names.push(decodePath(name as unknown as Buffer))
   return names
 }
+
+/** Node's types know no names as bytes here. */
+const RAW_NAMES = { bufferSize: NAMES_AT_A_TIME, encoding: 'buffer' as BufferEncoding }
 
 function undefinedIfGone(error: unknown): undefined {
   if (!isSystemError(error) || !GONE_CODES.has(error.code ?? '')) throw error
@@ -137,11 +139,11 @@ export async function requireReadable(scan: Scan, signal: AbortSignal): Promise<
 }
 
 /** Asks by opening: what a file server on the network allows is not known before. */
-async function checkReadable(path: string): Promise<void> {
+async function checkReadable(path: string | Buffer): Promise<void> {
   try {
     await (await open(path, READ_FLAGS)).close()
   } catch (error) {
-    if (isForbidden(error)) throw unreadable(path, error)
+    if (isForbidden(error)) throw unreadable(String(path), error)
     // what is gone since is left out of the next list
   }
 }
@@ -172,8 +174,11 @@ function entryOf(path: string, stats: Stats): ManifestEntry {
 }
 
 /** Where an entry lies on this machine's disk. */
-export function pathOf({ root, isFolder }: Pick<Scan, 'root' | 'isFolder'>, { path }: ManifestEntry): string {
-  return isFolder ? join(root, path.replaceAll('/', sep)) : root
+export function pathOf(
+  { root, isFolder }: Pick<Scan, 'root' | 'isFolder'>,
+  { path }: ManifestEntry,
+): string | Buffer {
+  return isFolder ? placeIn(root, path) : root
 }
 
 /** Is the file still what the manifest says? */
@@ -185,9 +190,9 @@ export function isUnchanged(stats: Stats, { size, modifiedMs }: ManifestEntry): 
  * Opens a file for reading, but no link that took its place or that of a folder above it, and nothing that would
  * block, as a pipe does.
  */
-export async function openShared(path: string): Promise<FileHandle> {
-  const real = await realpath(path)
-  if (real !== path) throw filesError('files.unreadable', `${path} has become a link`)
+export async function openShared(path: string | Buffer): Promise<FileHandle> {
+  const real = await realpath(path, 'buffer')
+  if (!real.equals(Buffer.from(path))) throw filesError('files.unreadable', `${path} has become a link`)
   return open(path, READ_FLAGS)
 }
 

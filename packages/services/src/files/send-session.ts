@@ -12,6 +12,10 @@ import { readBlocks } from './block-file.ts'
 import { filesError } from './errors.ts'
 import { type FileMessage, manifestParts, REFUSAL } from './file-message.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
+import type { LeftOut } from './left-out.ts'
+import { checkPortableName } from './manifest.ts'
+import { shownPath } from './path-bytes.ts'
+import { portablePart } from './portable-part.ts'
 import type { Conversation } from './conversation.ts'
 import { ReadAhead, type WholeFile } from './read-ahead.ts'
 import { isForbidden, isUnchanged, openShared, pathOf, type Scan } from './scan.ts'
@@ -36,14 +40,14 @@ export interface SendSessionInit {
 type Request = Extract<FileMessage, { type: 'request' }>
 type Want = Extract<FileMessage, { type: 'want' }>
 
-/** Resolves true when the receiver said that it has all. @throws MeshError `files.*`; what the channel throws */
-export async function sendShare(init: SendSessionInit): Promise<boolean> {
+/** Resolves with what the receiver left out when it said that it has the rest; undefined: it left before. @throws MeshError `files.*`; what the channel throws */
+export async function sendShare(init: SendSessionInit): Promise<LeftOut | undefined> {
   const { conversation } = init
   const request = await nextRequest(init)
   const scan = request === undefined ? undefined : await openShare(request, init)
-  if (request === undefined || scan === undefined) return false
-  const { name, isFolder, entries } = scan
-  await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length })
+  if (request === undefined || scan === undefined) return undefined
+  const { name, isFolder, entries, leftOut } = scan
+  await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length, leftOut })
   for (const part of manifestParts(entries)) {
     await init.load.inTurn()
     await conversation.send(part)
@@ -51,12 +55,12 @@ export async function sendShare(init: SendSessionInit): Promise<boolean> {
   const ahead = new ReadAhead(scan, init.load)
   for (;;) {
     const message = await conversation.next()
-    if (message === undefined) return false
-    if (message.type === 'done') return true
+    if (message === undefined) return undefined
+    if (message.type === 'done') return message.leftOut
     if (message.type !== 'want') throw filesError('files.broken_off', `a ${message.type} instead of a want`)
     const whole = await ahead.take(message.index)
     if (whole !== undefined && message.offset === 0) await sendWhole(message.index, whole, init)
-    else if (!(await sendFile(message, { scan, request }, init))) return false
+    else if (!(await sendFile(message, { scan, request }, init))) return undefined
   }
 }
 
@@ -74,7 +78,7 @@ async function nextRequest({ conversation, admit }: SendSessionInit): Promise<Re
 }
 
 /** Undefined: the receiver was told why it gets nothing. */
-async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan | undefined> {
+async function openShare({ name, anyNames }: Request, init: SendSessionInit): Promise<Scan | undefined> {
   const { conversation, signal, load, onShare, onUnreadable } = init
   const path = init.pathOf(name)
   if (path === undefined) {
@@ -82,10 +86,14 @@ async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan
     return undefined
   }
   try {
-    const scan = await conversation.whileBusy(load.list(path))
+    const all = await conversation.whileBusy(load.list(path))
     signal.throwIfAborted()
+    const inTurn = () => load.inTurn()
+    const scan = anyNames ? all : await conversation.whileBusy(portablePart(all, inTurn))
     onShare(name, scan)
-    return scan
+    if (isUsable(scan)) return scan
+    await refuse(conversation, REFUSAL.unreadable, OLD_RECEIVER)
+    return undefined
   } catch (error) {
     signal.throwIfAborted()
     onUnreadable(name, toError(error))
@@ -93,6 +101,13 @@ async function openShare({ name }: Request, init: SendSessionInit): Promise<Scan
     await refuse(conversation, REFUSAL.unreadable, 'the sender cannot read what it offers')
     return undefined
   }
+}
+
+const OLD_RECEIVER = 'the name of the share needs a newer version of mesh at the receiver'
+
+/** False: nothing of it can be sent to an older receiver, which takes no such name. */
+function isUsable({ name, isFolder, entries }: Scan): boolean {
+  return isFolder ? checkPortableName(name) === undefined : entries.length === 1
 }
 
 /** Sends the reason; an error that is thrown afterwards would cut the connection, and the reason with it. */
@@ -121,7 +136,7 @@ async function sendFile(want: Want, { scan, request }: Served, init: SendSession
   if (file === undefined) return await changed()
   if (file instanceof Error) {
     init.onUnreadable(request.name, file)
-    await refuse(conversation, REFUSAL.unreadable, `the sender may not read ${entry.path}`)
+    await refuse(conversation, REFUSAL.unreadable, `the sender may not read ${shownPath(entry.path)}`)
     return false
   }
   try {

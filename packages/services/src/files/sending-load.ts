@@ -107,7 +107,8 @@ class ShareList {
 }
 
 function isSame(a: Scan, b: Scan): boolean {
-  if (a.root !== b.root || a.isFolder !== b.isFolder || a.leftOut !== b.leftOut) return false
+  if (a.root !== b.root || a.isFolder !== b.isFolder) return false
+  if (a.leftOut.count !== b.leftOut.count || String(a.leftOut.names) !== String(b.leftOut.names)) return false
   if (a.entries.length !== b.entries.length) return false
   return a.entries.every((entry, at) => {
     const other = b.entries[at]

@@ -9,12 +9,19 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, statfs 
 import { dirname, join, resolve, sep } from 'node:path'
 import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
-import { checkName, type Manifest, type ManifestEntry } from './manifest.ts'
+import type { LeftOut } from './left-out.ts'
+import { checkLocalName, type Manifest, type ManifestEntry } from './manifest.ts'
+import { decodePath, placeIn } from './path-bytes.ts'
 import { isSystemError } from './scan.ts'
+import { findUnstorable, type Unstorable } from './storable-names.ts'
 
 export interface Staging {
   /** Where the share stands in the end, absolute. */
   readonly destination: string
+  /** The file system here cannot hold the entry of this index. */
+  isLeftOut(index: number): boolean
+  /** The entries that it cannot hold. */
+  readonly leftOut: LeftOut
   isWhole(entry: ManifestEntry): Promise<boolean>
   /**
    * Opens a file for reading and writing, made where it is missing; bytes beyond the entry's size are cut
@@ -42,7 +49,7 @@ const EXECUTABLE_MODE = 0o777
 export async function resolveDestination(path: string, name: string): Promise<string> {
   const isInside = path.endsWith('/') || path.endsWith(sep) || (await leadsToFolder(path))
   if (!isInside) return resolve(path)
-  const wrong = checkName(name)
+  const wrong = checkLocalName(name)
   if (wrong === undefined) return join(resolve(path), name)
   throw filesError('files.destination', `${JSON.stringify(name)} cannot stand in ${path}: ${wrong}`, {
     hint: 'Give the whole path of the file to write.',
@@ -61,14 +68,15 @@ export async function openStaging(
     await makeFolder(part)
     const unlock = await locks.take(join(part, 'lock'))
     const tree = join(part, 'tree')
-    const staging = createStaging(manifest, { destination, part, tree, unlock })
     try {
-      await prepareTree(tree, manifest)
+      const unstorable = await findUnstorable(manifest, part)
+      requireFile(manifest, unstorable)
+      await prepareTree(tree, manifest, unstorable)
+      return createStaging(manifest, { destination, part, tree, unlock, unstorable })
     } catch (error) {
-      await staging.release()
+      await unlock()
       throw error
     }
-    return staging
   } catch (error) {
     throw describeWriteError(error, destination)
   }
@@ -81,12 +89,15 @@ function createStaging(
     readonly part: string
     readonly tree: string
     readonly unlock: () => Promise<void>
+    readonly unstorable: Unstorable
   },
 ): Staging {
-  const { destination, part, tree, unlock } = places
-  const placeOf = ({ path }: ManifestEntry) => join(tree, path.replaceAll('/', sep))
+  const { destination, part, tree, unlock, unstorable } = places
+  const placeOf = ({ path }: ManifestEntry) => placeIn(tree, path)
   return {
     destination,
+    leftOut: unstorable.leftOut,
+    isLeftOut: (index) => unstorable.indices.has(index),
     async isWhole(entry) {
       const stats = await lstat(placeOf(entry)).catch(() => undefined)
       return (
@@ -118,7 +129,7 @@ function createStaging(
       }
     },
     async commit() {
-      const source = manifest.isFolder ? tree : join(tree, manifest.name)
+      const source = manifest.isFolder ? tree : placeIn(tree, manifest.entries.at(0)?.path ?? '')
       try {
         await requireFree(destination, manifest)
         await rename(source, destination)
@@ -156,7 +167,7 @@ export async function requireFree(
   { isFolder: isFolderShare }: Pick<Manifest, 'isFolder'>,
 ): Promise<void> {
   const name = destination.slice(destination.lastIndexOf(sep) + 1)
-  const wrong = checkName(name)
+  const wrong = checkLocalName(name)
   if (wrong !== undefined) throw filesError('files.destination', `cannot write to ${destination}: ${wrong}`)
   const stats = await lstat(destination).catch(() => undefined)
   if (stats === undefined || (stats.isFile() && !isFolderShare)) return
@@ -166,26 +177,38 @@ export async function requireFree(
   })
 }
 
+/** A file that is shared alone and cannot be stored is no share without it. @throws MeshError `files.destination` */
+function requireFile({ isFolder, name }: Manifest, { leftOut }: Unstorable): void {
+  if (isFolder || leftOut.count === 0) return
+  throw filesError('files.destination', `${name} cannot be stored: ${leftOut.names[0] ?? ''}`, {
+    hint: 'Receive it on another disk, or ask the sender to rename it.',
+  })
+}
+
 /** Leaves what belongs to the share, makes its folders, and takes the rest away. */
-async function prepareTree(tree: string, manifest: Manifest): Promise<void> {
+async function prepareTree(tree: string, manifest: Manifest, { indices }: Unstorable): Promise<void> {
   await makeFolder(tree)
   const left = await readdir(tree)
   if (left.length > 0) {
     const kinds = new Map<string, boolean>()
-    for (const { path, isFolder } of manifest.entries) kinds.set(path, isFolder)
+    let index = 0
+    for (const { path, isFolder } of manifest.entries) if (!indices.has(index++)) kinds.set(path, isFolder)
     await prune(tree, '', kinds)
   }
+  let index = 0
   for (const { path, isFolder } of manifest.entries) {
-    if (isFolder) await makeFolder(join(tree, path.replaceAll('/', sep)))
+    if (!indices.has(index++) && isFolder) await makeFolder(placeIn(tree, path))
   }
 }
 
 async function prune(tree: string, folder: string, kinds: ReadonlyMap<string, boolean>): Promise<void> {
-  for (const child of await readdir(join(tree, folder), { withFileTypes: true })) {
-    const path = folder === '' ? child.name : `${folder}/${child.name}`
+  const children = await readdir(placeIn(tree, folder), { withFileTypes: true, encoding: 'buffer' })
+  for (const child of children) {
+    const name = decodePath(child.name)
+    const path = folder === '' ? name : `${folder}/${name}`
     const kind = kinds.get(path)
     const isSame = kind !== undefined && (kind ? child.isDirectory() : child.isFile())
-    if (!isSame) await rm(join(tree, path), { recursive: true, force: true })
+    if (!isSame) await rm(placeIn(tree, path), { recursive: true, force: true })
     else if (kind) await prune(tree, path, kinds)
   }
 }
@@ -199,7 +222,7 @@ async function makeFolders(path: string): Promise<void> {
   await makeFolder(path)
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string | Buffer): Promise<void> {
   await mkdir(path).catch(async (error: unknown) => {
     if (!isSystemError(error) || error.code !== 'EEXIST' || !(await isFolder(path))) throw error
   })
@@ -213,7 +236,7 @@ async function leadsToFolder(path: string): Promise<boolean> {
   )
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isFolder(path: string | Buffer): Promise<boolean> {
   return lstat(path).then(
     (stats) => stats.isDirectory(),
     () => false,

@@ -34,6 +34,7 @@ const file = (Name: string, more: Partial<NodeFileView> = {}): NodeFileView => (
   State: 'announced',
   Owner: null,
   LeftOut: 0,
+  LeftOutNames: [],
   Completed: 2,
   Receivers: [],
   LastError: null,
@@ -55,6 +56,8 @@ const download = (Name: string, more: Partial<NodeDownloadView> = {}): NodeDownl
   LeftMs: 30_000,
   WrittenTo: null,
   Verified: null,
+  LeftOut: null,
+  LeftOutNames: [],
   LastError: null,
   ErrorCode: null,
   Hint: null,
@@ -218,12 +221,15 @@ test('who receives a file stands there with progress, and is named when it is wi
       Rate: 1_000_000,
     },
   ]
-  node.answer('/api/node/files', ok([file('photos', { Receivers, LeftOut: 3 })]))
+  node.answer(
+    '/api/node/files',
+    ok([file('photos', { Receivers, LeftOut: 3, LeftOutNames: ['latest: a link'] })]),
+  )
   open(node, '/files?view=file&name=photos')
   const panel = await screen.findByRole('complementary', { name: 'photos' })
   await within(panel).findByText(/25 %, 10 MB of 40 MB/)
   within(panel).getByText(/direct, tcp tls/)
-  within(panel).getByText(/without 3 links/)
+  within(panel).getByText(/3 left out: latest: a link/)
   within(panel).getByText('mesh file-receive photos')
   fireEvent.click(within(panel).getByRole('button', { name: 'Withdraw' }))
   const dialog = await screen.findByRole('dialog', { hidden: true })
