@@ -83,5 +83,6 @@ export type {
   VpnPeerView,
   VpnPingView,
   VpnView,
+  KeptWriteView,
   WriteView,
 } from './views/index.ts'

@@ -17,6 +17,9 @@ export const MAX_PATH_BYTES = 256 * 1024
 export const MAX_HEADER_BYTES = 256 * 1024
 /** The longest `wait` of a write, in ms; longer ones are cut to this. */
 export const MAX_WAIT_MS = 60_000
+/** The bounds of how often the node renews a write, in ms. */
+export const MIN_KEEP_MS = 1_000
+export const MAX_KEEP_MS = 86_400_000
 /** How many entries one page of a read has at most; a greater `limit` is cut to this. */
 export const MAX_PAGE_ENTRIES = 1_000
 /** How many events a node keeps for readers that come back with `Last-Event-ID`. */

@@ -1,7 +1,15 @@
 /** The names and ids that stand in paths and queries. */
 import { tryParseDuration } from '@mesh/core'
 import * as z from 'zod'
-import { MAX_ADDRESS_BYTES, MAX_BUCKET_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES, MAX_WAIT_MS } from './limits.ts'
+import {
+  MAX_ADDRESS_BYTES,
+  MAX_BUCKET_BYTES,
+  MAX_KEEP_MS,
+  MAX_KEY_BYTES,
+  MAX_VALUE_BYTES,
+  MAX_WAIT_MS,
+  MIN_KEEP_MS,
+} from './limits.ts'
 
 const encoder = new TextEncoder()
 
@@ -49,6 +57,39 @@ export const pathValue = boundedText(MAX_VALUE_BYTES).meta({ example: 'hello' })
 export const boundedAddress = boundedText(MAX_ADDRESS_BYTES)
 /** Any name that is only looked up. */
 export const lookupName = boundedText(MAX_KEY_BYTES)
+
+/** `20s`, `5m`; gives milliseconds. */
+export const keepDuration = z
+  .string()
+  .transform((text, context) => {
+    const ms = tryParseDuration(text)
+    if (ms !== undefined && ms >= MIN_KEEP_MS && ms <= MAX_KEEP_MS) return ms
+    context.addIssue({ code: 'custom', message: 'a duration from 1s to 24h' })
+    return z.NEVER
+  })
+  .meta({
+    type: 'string',
+    description:
+      'The node renews the entry as often as this while it runs, and deletes it at its end. Another write or a deletion of the key ends that.',
+    example: '20s',
+  })
+
+/** The name of the field of a value that holds the time of its renewal, from `NAME=now`. */
+export const timeField = z
+  .string()
+  .max(MAX_KEY_BYTES)
+  .transform((text, context) => {
+    const [, name] = /^([^=]+)=now$/.exec(text) ?? []
+    if (name !== undefined) return name
+    context.addIssue({ code: 'custom', message: 'NAME=now, as in LastSeen=now' })
+    return z.NEVER
+  })
+  .meta({
+    type: 'string',
+    description:
+      'With `keep`: the field of the value, a JSON object, that says when it was renewed (RFC 3339).',
+    example: 'LastSeen=now',
+  })
 
 /** `5s`, `500ms`; gives milliseconds, at most 60,000. */
 export const waitDuration = z

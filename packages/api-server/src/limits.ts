@@ -159,5 +159,7 @@ export const MAX_PROFILE_SECONDS = 100
 export const MAX_ISSUES = 32
 /** How many characters of a wrong input an answer shows. */
 export const MAX_SHOWN_VALUE = 80
+/** How many writes the node renews by itself. */
+export const MAX_KEPT_WRITES = 256
 /** How many buckets `/metrics` counts by name. */
 export const MAX_BUCKETS_IN_METRICS = 100

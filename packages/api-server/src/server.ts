@@ -17,6 +17,7 @@ import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
+import { KeptWrites } from './handlers/kept-writes.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createOperation } from './handlers/operation.ts'
 import { createNodeReads } from './handlers/node-reads.ts'
@@ -71,6 +72,8 @@ export interface ApiServer {
    * Attaches what the node offers, once it has joined; until then `/api/node/...` is 503. May be called once.
    */
   attachOffers(offers: OffersPort): void
+  /** Takes back the writes that the node renews. Call it while the network stands, so that members hear of it. */
+  endKeptWrites(): Promise<void>
   /** Ends event streams, closes all listeners. Idempotent. */
   stop(): Promise<void>
 }
@@ -88,6 +91,7 @@ class ExpressApiServer implements ApiServer {
   readonly #counts = createRequestCounts()
   readonly #texts: LedgerTexts
   readonly #machines: MachineList
+  readonly #kept: KeptWrites
   readonly #ends: (() => unknown)[]
   readonly #startedAt: number
   /** The start by the monotonic clock, for the uptime. */
@@ -109,6 +113,7 @@ class ExpressApiServer implements ApiServer {
     this.#texts = createLedgerTexts(ledger)
     const machineTurns = new LoopTurns(MACHINES_TURN_MS, clock)
     this.#machines = new MachineList(ledger, machineTurns)
+    this.#kept = new KeptWrites(ledger, clock)
     const app = {
       handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
@@ -176,6 +181,10 @@ class ExpressApiServer implements ApiServer {
     return listener
   }
 
+  endKeptWrites(): Promise<void> {
+    return this.#kept.stop()
+  }
+
   async stop(): Promise<void> {
     for (const end of this.#ends.splice(0)) end()
     this.#hub.stop()
@@ -191,7 +200,12 @@ class ExpressApiServer implements ApiServer {
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
-      ...createLedgerWrites(ledger, clock, publishRefused(ledger, this.#hub)),
+      ...createLedgerWrites({
+        ledger,
+        kept: this.#kept,
+        clock,
+        onRefused: publishRefused(ledger, this.#hub),
+      }),
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),

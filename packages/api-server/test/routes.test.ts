@@ -434,6 +434,28 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     controller.abort()
     expect(await events.next()).toMatchObject({ done: true })
   },
+  async listKeptWrites({ client, bucket }) {
+    await client.putJson({
+      bucket,
+      key: 'kept',
+      body: { Name: 'w' },
+      keep: '20s',
+      field: 'LastSeen=now',
+      wait: '5s',
+    })
+    expect(await client.listKeptWrites()).toContainEqual({
+      Bucket: bucket,
+      Key: 'kept',
+      EverySeconds: 20,
+      TimeField: 'LastSeen',
+    })
+    expect(await client.getEntry({ bucket, key: 'kept' })).toEqual({
+      Name: 'w',
+      LastSeen: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+    })
+    await client.deleteEntry({ bucket, key: 'kept' })
+    expect(await client.listKeptWrites()).toEqual([])
+  },
   async getNode(world) {
     const { StartedAt, ...facts } = await world.client.getNode()
     expect(facts).toEqual({

@@ -58,6 +58,7 @@ export const commands: readonly Command[] = [
     examples: [
       'mesh ledger put notes greeting hello',
       'echo \'{"a":1}\' | mesh ledger put notes object - --json',
+      'mesh ledger put worker w1 \'{"Name":"w1","ID":"w1"}\' --keep 20s --field LastSeen=now',
     ],
     load: async () => (await import('./ledger.ts')).runPut,
   },

@@ -3,6 +3,7 @@ import type { ApiClient } from '@mesh/api-client'
 import { type BucketView, type LedgerView, MAX_VALUE_BYTES } from '@mesh/api-contract'
 import { MeshError, parseExactJson, printable, stringifyExactJson } from '@mesh/core'
 import { printableJson } from '../log/printable.ts'
+import { shellWord } from '../log/shell-word.ts'
 import type { Call, Run } from './command.ts'
 import { findNode } from './find-node.ts'
 import { formatTable } from './format-table.ts'
@@ -37,10 +38,17 @@ export const runPut: Run = async (call) => {
   const { positionals, settings, out } = call
   const [bucket = '', key = '', text = ''] = positionals
   const given = text === '-' ? await call.readInput(2 * MAX_VALUE_BYTES) : text
-  const body = settings.json ? parseValue(given) : given
+  const { json, keep, field } = settings
+  // only an object has fields
+  const body = json || field !== undefined ? parseValue(given) : given
   const client = await findNode(call)
-  const answer = await client.putJson({ bucket, key, body, ...waitOf(call) })
-  out(settings.json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+  const renewed = { ...(keep !== undefined && { keep }), ...(field !== undefined && { field }) }
+  const answer = await client.putJson({ bucket, key, body, ...renewed, ...waitOf(call) })
+  out(json ? formatJson(answer) : `${describeWrite(answer)}\n`)
+  if (keep !== undefined && !json) {
+    const place = [bucket, key].map(shellWord).join(' ')
+    out(`The node renews it every ${keep} while it runs; \`mesh ledger delete ${place}\` ends that.\n`)
+  }
   return 0
 }
 

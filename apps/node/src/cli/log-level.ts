@@ -10,9 +10,9 @@ import { formatTable } from './format-table.ts'
 export const runLogLevel: Run = async (call) => {
   const { positionals, settings } = call
   const [level] = positionals
-  if (level === undefined && settings.keep) {
-    throw new MeshError('node.bad_input', '--keep needs levels', {
-      hint: 'Usage: mesh log-level LEVELS --keep',
+  if (level === undefined && settings.persist) {
+    throw new MeshError('node.bad_input', '--persist needs levels', {
+      hint: 'Usage: mesh log-level LEVELS --persist',
     })
   }
   const expected = level === undefined ? undefined : refuseLogLevels(level)
@@ -25,7 +25,7 @@ export const runLogLevel: Run = async (call) => {
   const view =
     level === undefined
       ? await client.getLogLevel()
-      : await client.putLogLevel({ body: { Level: level, Keep: settings.keep } })
+      : await client.putLogLevel({ body: { Level: level, Keep: settings.persist } })
   call.out(settings.json ? printableJson(view, 2) : formatLevels(view))
   return 0
 }

@@ -41,12 +41,12 @@ export const nodeCommands: readonly Command[] = [
     arguments: ['[LEVELS]'],
     summary: 'what the running node logs; with LEVELS changes it from now on',
     description:
-      'LEVELS has the form of --log-level, and replaces what was in force: a level for all, and others for single subsystems. Without it each subsystem and its level are listed. It is forgotten when the node ends, unless --keep is given; a start with --log-level beats what was kept.',
+      'LEVELS has the form of --log-level, and replaces what was in force: a level for all, and others for single subsystems. Without it each subsystem and its level are listed. It is forgotten when the node ends, unless --persist is given; a start with --log-level beats what was kept.',
     examples: [
       'mesh log-level',
       'mesh log-level info,p2p/reach=debug',
       'mesh log-level info',
-      'mesh log-level warn,vpn=debug --keep',
+      'mesh log-level warn,vpn=debug --persist',
     ],
     load: async () => (await import('./log-level.ts')).runLogLevel,
   },

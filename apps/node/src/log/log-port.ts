@@ -53,7 +53,7 @@ function writeLevels(file: string | undefined, level: string | undefined): void 
   }
 }
 
-const KEEP_AGAIN = 'Remove the file, and name the levels again: mesh log-level LEVELS --keep.'
+const KEEP_AGAIN = 'Remove the file, and name the levels again: mesh log-level LEVELS --persist.'
 
 function readLevels(file: string, log: Logger): string | undefined {
   try {

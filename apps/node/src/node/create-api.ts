@@ -64,6 +64,8 @@ export interface NodeApi {
   attachProxy(proxy: Proxy): void
   /** Replication runs: `/readyz` says so from now on. */
   setReplicator(replicator: Replicator): void
+  /** Takes back the writes that the node renews. */
+  endKeptWrites(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -169,6 +171,10 @@ class AttachedApi implements NodeApi {
 
   setReplicator(replicator: Replicator): void {
     this.#attached.replicator = replicator
+  }
+
+  endKeptWrites(): Promise<void> {
+    return this.#server.endKeptWrites()
   }
 
   stop(): Promise<void> {

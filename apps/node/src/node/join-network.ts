@@ -72,6 +72,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   ends.add(() => replicator.stop())
   await replicator.start()
   api.setReplicator(replicator)
+  ends.add(() => api.endKeptWrites())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
     replicator.publish(entries),

@@ -1,5 +1,5 @@
 /** Options of every command: which network, which instance, how to print. */
-import { isNodeName } from '@mesh/core'
+import { isNodeName, tryParseDuration } from '@mesh/core'
 import { LOG_LEVELS, refuseLogLevels } from '../log/log-level.ts'
 import { SUBSYSTEMS } from '../log/subsystems.ts'
 import { ALL, API_TOKEN, CLIENT, NODE, SERVICE, TOKEN } from './command-groups.ts'
@@ -115,6 +115,11 @@ export const stateOptions = {
   }),
 } as const
 
+function isKeepDuration(text: string): boolean {
+  const ms = tryParseDuration(text)
+  return ms !== undefined && ms >= 1_000 && ms <= 86_400_000
+}
+
 export const clientOptions = {
   apiUrl: text({
     group: 'Asking a node',
@@ -160,12 +165,28 @@ export const clientOptions = {
     environment: false,
     help: 'Show each address of the machine that was tried over UDP, and why packets do not go so where they do not.',
   }),
-  keep: toggle({
+  persist: toggle({
     group: 'Asking a node',
     commands: ['log-level'],
     default: false,
     environment: false,
     help: 'Keep the levels over restarts of the node, until other ones are given without it.',
+  }),
+  keep: text({
+    group: 'Asking a node',
+    commands: ['ledger put'],
+    placeholder: 'DURATION',
+    environment: false,
+    check: (every) => (isKeepDuration(every) ? undefined : 'a duration from 1s to 24h, like 20s'),
+    help: 'The node renews the entry as often as this while it runs, and deletes it at its end; `mesh ledger delete` ends that.',
+  }),
+  field: text({
+    group: 'Asking a node',
+    commands: ['ledger put'],
+    placeholder: 'NAME=now',
+    environment: false,
+    check: (field) => (/^[^=]+=now$/.test(field) ? undefined : 'NAME=now, as in LastSeen=now'),
+    help: 'Set this field of VALUE, a JSON object, to the time of the write.',
   }),
   expires: duration({
     group: 'Asking a node',

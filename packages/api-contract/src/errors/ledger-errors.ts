@@ -35,6 +35,12 @@ export const ledgerErrors = {
     title: 'The ledger has no room for this entry',
     hint: 'Delete entries that are not needed any more.',
   },
+  'ledger.too_many_kept': {
+    status: 409,
+    title: 'The node renews 256 writes already',
+    hint: 'Delete a key that it renews: GET /api/node/kept-writes lists them.',
+    commandHint: '`mesh ledger delete BUCKET KEY` ends the renewal of a key.',
+  },
   'ledger.store_failed': {
     status: 503,
     title: 'The node cannot keep its ledger on disk',

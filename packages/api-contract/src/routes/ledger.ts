@@ -1,12 +1,12 @@
 /** The ledger: blocks, values, writes and deletions. */
 import * as z from 'zod'
 import { later } from '../later.ts'
-import { bucketName, entryKey, pathValue } from '../names.ts'
+import { bucketName, entryKey, keepDuration, pathValue, timeField } from '../names.ts'
 import { pageOfEntries, pageOfKeys } from '../paging.ts'
 import { defineRoute } from '../route.ts'
 import { blockView, bucketView, digestView, ledgerView, signedEntryView } from '../views/ledger.ts'
-import { bucketDeleteView, writeView } from '../views/write.ts'
-import { json } from './answers.ts'
+import { bucketDeleteView, keptWriteView, writeView } from '../views/write.ts'
+import { json, list } from './answers.ts'
 import { putErrors, wait, writeErrors } from './ledger-writes.ts'
 
 const inBucket = z.object({ bucket: bucketName })
@@ -88,12 +88,20 @@ export const ledgerRoutes = {
     method: 'PUT',
     path: '/api/ledger/:bucket/:key',
     tag: 'ledger',
-    summary: 'Write any JSON value',
+    summary: 'Write any JSON value; with `keep` the node renews it while it runs',
     params: atKey,
-    query: wait,
+    query: wait.extend({ keep: keepDuration.optional(), field: timeField.optional() }),
     body: z.unknown(),
     answer: json(writeView, 'What became of the write.'),
-    errors: putErrors,
+    errors: [...putErrors, 'ledger.too_many_kept'],
+  }),
+  listKeptWrites: defineRoute({
+    method: 'GET',
+    path: '/api/node/kept-writes',
+    tag: 'ledger',
+    summary: 'The writes that this node renews while it runs',
+    answer: list(keptWriteView, 'In the order in which they were asked for.'),
+    errors: [],
   }),
   deleteEntry: defineRoute({
     method: 'DELETE',

@@ -18,6 +18,22 @@ export const writeView = later(() =>
 
 export type WriteView = z.output<ReturnType<typeof writeView>>
 
+export const keptWriteView = later(() =>
+  z
+    .object({
+      Bucket: z.string(),
+      Key: z.string(),
+      EverySeconds: z.number().positive().meta({ description: 'The time between two renewals.' }),
+      TimeField: z
+        .string()
+        .nullable()
+        .meta({ description: 'The field of the value that says when it was renewed; null: none.' }),
+    })
+    .meta({ id: 'KeptWrite' }),
+)
+
+export type KeptWriteView = z.output<ReturnType<typeof keptWriteView>>
+
 export const bucketDeleteView = later(() =>
   writeView()
     .extend({
