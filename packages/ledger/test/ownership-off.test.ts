@@ -133,6 +133,23 @@ describe('a write that lost the race of two blocks', () => {
   })
 })
 
+test('a write of another member is repeated, too, but not what came with a ledger that was new here', async () => {
+  const { clock, a, b, c } = createMembers()
+  b.ledger.put('b', 'old', '1')
+  await clock.advance(20)
+  await send(b, a)
+  b.ledger.put('b', 'theirs', '2')
+  await clock.advance(20)
+  await send(b, a)
+  for (const value of ['7', '8', '9']) {
+    c.ledger.put('b', 'k', value)
+    await clock.advance(20)
+  }
+  await send(c, a)
+  await clock.advance(REPEATED_MS)
+  expect([held(a, 'theirs'), held(a, 'old'), held(a, 'k')]).toEqual(['2', undefined, '9'])
+})
+
 test('what a member deletes that knows the write stays deleted', async () => {
   const { clock, a, b } = createMembers()
   a.ledger.put('b', 'k', '1')

@@ -1,6 +1,7 @@
 /**
  * Mode `off`: of two blocks that were made at the same time one replaces the other, with all that it wrote. The node
- * watches its own writes for a while and repeats those that such a block took away, as legacy members do.
+ * watches writes for a while and repeats those that such a block took away: its own, as legacy members do, and those
+ * that another made on top of the head held here, as legacy members repeat theirs for a moment only.
  *
  * A block that somebody made on top of the write is no such block: it took the write away on purpose. The same holds
  * for a value that neither this node wrote nor the ledger held before.
@@ -24,11 +25,11 @@ export interface LostWritesInit {
   readonly submit: (write: { readonly position: Position; readonly value: string | undefined }) => void
 }
 
-/** A write of this node that a block made at the same time may take away; an undefined value deletes. */
+/** A write that a block made at the same time may take away; an undefined value deletes. */
 interface WatchedWrite {
   readonly position: Position
   readonly value: string | undefined
-  /** The values that the key held before, this node's earlier ones included. */
+  /** The values that the key held before. */
   readonly earlier: ReadonlySet<string | undefined>
   /** The first head that holds the write, by its number; infinite while the write is lost. */
   since: number
@@ -61,10 +62,11 @@ export class LostWrites {
   /** Must be called with each event of the ledger. */
   hear(event: LedgerEvent): void {
     if (event.type !== 'committed') return
-    this.#heads.set(event.head.hash, ++this.#count)
-    for (const change of event.changes) {
-      if (change.origin === 'local') this.#watch(change)
-      else this.#compare(change, event.head)
+    const { head, changes } = event
+    const isOnTop = this.#heads.get(head.prevHash) === this.#count
+    this.#heads.set(head.hash, ++this.#count)
+    for (const change of changes) {
+      if (change.origin === 'local' || (this.#isSettled(change, head) && isOnTop)) this.#watch(change)
     }
   }
 
@@ -83,23 +85,24 @@ export class LostWrites {
     })
   }
 
-  /** Judges by what a block of others made of a watched key whether the write was lost. */
-  #compare(change: Change, { prevHash }: BlockHead): void {
+  /** Judges by what a block of others made of a watched key whether the write was lost; true when it was not. */
+  #isSettled(change: Change, { prevHash }: BlockHead): boolean {
     const id = positionId(change)
     const write = this.#watched.get(id)
-    if (write === undefined) return
+    if (write === undefined) return true
     const value = valueOf(change.entry)
     if (value === write.value) {
       write.since = Math.min(write.since, this.#count)
-      return
+      return false
     }
     const isOnPurpose = (this.#heads.get(prevHash) ?? 0) >= write.since
     if (isOnPurpose || !write.earlier.has(value)) {
       this.#watched.delete(id)
-      return
+      return true
     }
     write.since = Number.POSITIVE_INFINITY
     this.#repeatSoon(prevHash)
+    return false
   }
 
   /** Members that lost a race to the same block wait for different times, so that they do not race again. */
