@@ -24,6 +24,8 @@ export const BUCKETS = {
   trustzone: 'trustzone',
   /** Name of a public key with which peers prove that they may stand in `trustzone`. */
   trustzoneAuth: 'trustzoneAuth',
+  /** Peer id of a member that looks whether another process uses its identity, or knows it. */
+  identities: 'identities',
   /** The bucket of what administrators say of peers and invites, and the claims of invites. */
   admission: 'admission',
 } as const

@@ -254,3 +254,20 @@ export const NAMES_PAUSE_MS = 3_000
 export const ANNOUNCE_RETRY_MS = 10_000
 /** The least wait before a key that another holds is tried again, in ms. */
 export const ANNOUNCE_LEAST_RETRY_MS = 1_000
+
+// --- two processes with one identity ------------------------------------------------------------------------
+
+/** How long a process waits after its last word before it asks or answers whether another uses its identity, in ms. */
+export const IDENTITY_ANSWER_MS = 5_000
+/** How often a process that has asked compares ledgers for an answer, in ms. */
+export const IDENTITY_LISTEN_MS = 5_000
+/** The wait of a process between two words once it knows that there is another, in ms. */
+export const IDENTITY_RENEW_MS = 60_000
+/** How long after the last word of another process this is over, in ms: two heartbeats and more. */
+export const IDENTITY_FORGET_MS = 5 * 60_000
+/** Processes that one entry names. */
+export const MAX_IDENTITY_PROCESSES = 4
+/** Members that are remembered as having such an identity. */
+export const MAX_SHARED_IDENTITIES = 64
+/** How often a member with such an identity is logged, a second and at once. */
+export const SHARED_IDENTITY_LOG_RATE = { perSecond: 1 / 60, burst: 5 } as const

@@ -14,6 +14,7 @@ import { type Contested, createContested } from './reconcile/contested.ts'
 import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
 import { startAnnouncing } from './presence/keep-announced.ts'
 import { startKeepingNames } from './presence/keep-names.ts'
+import { type SharedIdentityWatch, watchSharedIdentity } from './presence/shared-identity.ts'
 import {
   GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
@@ -115,6 +116,7 @@ class LedgerReplicator implements Replicator {
   readonly #heartbeat: Heartbeat
   readonly #legacy: LegacyMembers
   readonly #announcing = new Set<() => void>()
+  #identity: SharedIdentityWatch | undefined
   #ends: (() => void)[] = []
   #state: 'new' | 'started' | 'stopped' = 'new'
 
@@ -188,6 +190,12 @@ class LedgerReplicator implements Replicator {
     this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
     // in mode `observe` anybody may end what lives, and the ledger itself answers, within its bounds
     if (ledger.mode === 'enforce') this.#ends.push(startKeepingNames(this.#components))
+    const identity = watchSharedIdentity({
+      ...this.#components,
+      compareSoon: () => this.#catchUp.identityAsked(),
+    })
+    this.#identity = identity
+    this.#ends.push(() => identity.stop())
     this.#ends.push(watchClockSteps(() => this.#clockSet(), this.#components))
     this.#legacy.start()
     await this.#reconciler.start()
@@ -238,6 +246,8 @@ class LedgerReplicator implements Replicator {
       ready: this.#initialSync.ready,
       readyReason: this.#initialSync.reason,
       lastHeartbeatAt: this.#heartbeat.lastAt,
+      identitySharedSince: this.#identity?.since,
+      sharedIdentities: this.#identity?.others() ?? [],
       leader: this.#components.ledger.leader(),
       legacyMembers: this.#legacy.list(),
       published: { ...this.#publisher.counts, wholeLedgers: this.#legacy.wholeLedgersSent },

@@ -25,6 +25,10 @@ export interface ReplicationStatus {
   readonly readyReason: InitialSyncReason | undefined
   /** Unix ms of this node's last heartbeat. */
   readonly lastHeartbeatAt: number | undefined
+  /** The time since which another process is known to use the identity of this node, in unix ms; undefined: none is. */
+  readonly identitySharedSince: number | undefined
+  /** Living members that say that two processes use their identity. */
+  readonly sharedIdentities: readonly PeerId[]
   /** Who ends expired entries, as this node sees it. */
   readonly leader: string | undefined
   /** Legacy members heard within ten minutes. */

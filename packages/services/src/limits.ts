@@ -206,3 +206,12 @@ export const MAX_WAITING_NAMES = 256
 export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */
 export const MAX_DIALLED_ADDRESSES = 4
+
+// Pools
+
+/** How long after its `LastSeen` a service of a pool is used, in ms, as LocalAI does. */
+export const POOL_SEEN_MS = 40_000
+/** How many entries of a pool are looked at. */
+export const MAX_POOL_SERVICES = 1_000
+/** The longest value of a pool's entry that is read, in characters. */
+export const MAX_POOL_BYTES = 4_096

@@ -25,6 +25,7 @@ export const offerCommands: readonly Command[] = [
     examples: [
       'mesh service-connect ssh 127.0.0.1:2222 --token-file mesh.token',
       'mesh service-connect web :8080 dns udp:127.0.0.1:5353 --token-file mesh.token',
+      'mesh service-connect --bucket worker 127.0.0.1:50051',
     ],
     load: async () => (await import('./run-service.ts')).runServiceConnect,
   },

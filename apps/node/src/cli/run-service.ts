@@ -1,4 +1,5 @@
 /** `mesh service-add`, `mesh service-connect` and `mesh proxy`: a node of its own, for that purpose alone. */
+import { MeshError } from '@mesh/core'
 import { EXIT } from '../errors.ts'
 import { shellWord } from '../log/shell-word.ts'
 import type { Settings } from '../settings/options.ts'
@@ -33,7 +34,8 @@ export const runServiceAdd: Run = async (call) => {
 export const runServiceConnect: Run = async (call) => {
   const { settings } = call
   const isOptional = settings.serviceConnect.length > 0
-  const pairs = readPairs(call, { second: 'LISTEN', parse: parseListen, isOptional })
+  const named = settings.bucket === undefined ? call : { ...call, positionals: poolPair(call) }
+  const pairs = readPairs(named, { second: 'LISTEN', parse: parseListen, isOptional })
   const serviceConnect = [...pairs, ...settings.serviceConnect]
   const asked = serviceConnect.map((text): Asked => {
     const { name, address } = namedAddress(text, call.base)
@@ -53,6 +55,15 @@ export const runProxy: Run = (call) => {
   const parsed = parseProxyAddress(listen)
   if ('expected' in parsed) throw badValue({ field: '--listen', value: listen, expected: parsed.expected })
   return runNode(call, { listen: undefined, hasVpn: false, settings: { proxy: listen }, instance: 'proxy' })
+}
+
+/** `--bucket BUCKET LISTEN` names the pool `BUCKET/*`. @throws MeshError `node.bad_input` */
+function poolPair({ positionals, settings, command }: Call): readonly string[] {
+  const [listen, ...more] = positionals
+  if (listen !== undefined && more.length === 0) return [`${settings.bucket}/*`, listen]
+  throw new MeshError('node.bad_input', 'with --bucket one LISTEN is expected, and no NAME', {
+    hint: `Usage: mesh ${command.name} --bucket BUCKET LISTEN`,
+  })
 }
 
 /** @param all of these the first names the instance */

@@ -48,6 +48,8 @@ export interface NodeApiComponents {
   readonly log: Logger
   /** False when the files that this node keeps were removed underneath. */
   readonly isStateInPlace: () => boolean
+  /** The file of this node's identity; undefined where it keeps none. */
+  readonly identityFile: string | undefined
 }
 
 export interface NodeApi {
@@ -211,8 +213,8 @@ class AttachedApi implements NodeApi {
   }
 
   #problems() {
-    const { ledger, keeper, dns, clock, isStateInPlace } = this.#components
-    const { p2p, vpn, services, files } = this.#attached
+    const { ledger, keeper, dns, clock, isStateInPlace, identityFile } = this.#components
+    const { p2p, replicator, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
     const own = [...(this.#tokens?.problems() ?? []), ...trustProblems(this.#components.trust, ledger)]
@@ -222,6 +224,8 @@ class AttachedApi implements NodeApi {
         ...times,
         openFiles: readOpenFiles(),
         isStateInPlace: isStateInPlace(),
+        replication: replicator?.status(),
+        identityFile,
         ledger,
         keeper,
         p2p,

@@ -71,9 +71,10 @@ async function startParts(given: NodeInit & NodeComponents & StartOptions, ends:
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   ends.add(() => dns.stop())
   const debug = settings.debug ? await openDebugPort(clock) : undefined
+  const identityFile = settings.ephemeral ? undefined : identityPath(folder.path)
   const isStateInPlace = () =>
-    folder.isInPlace() && keeper.isInPlace() && (settings.ephemeral || existsSync(identityPath(folder.path)))
-  const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace }
+    folder.isInPlace() && keeper.isInPlace() && (identityFile === undefined || existsSync(identityFile))
+  const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace, identityFile }
   const api = createApi(parts, { ...served, clock, random, log })
   ends.add(() => api.stop())
   // before the API ends, so that whoever waits for a write is told

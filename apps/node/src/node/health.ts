@@ -6,8 +6,10 @@ import type { HealthProblem } from '@mesh/api-server'
 import { shortPeerId } from '@mesh/core'
 import type { Ledger, RejectionCode } from '@mesh/ledger'
 import type { P2pNode } from '@mesh/p2p'
+import type { ReplicationStatus } from '@mesh/replication'
 import type { FileSharing, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
+import { shellWord } from '../log/shell-word.ts'
 import type { OpenFiles } from './open-files.ts'
 
 /** The state that problems are found in. */
@@ -28,6 +30,10 @@ export interface HealthView {
   readonly dns?: { problems(): readonly HealthProblem[] }
   /** Undefined where the system does not say. */
   readonly openFiles?: OpenFiles | undefined
+  /** Undefined until replication runs. */
+  readonly replication?: Pick<ReplicationStatus, 'identitySharedSince' | 'sharedIdentities'> | undefined
+  /** The file of this node's identity; undefined where it keeps none. */
+  readonly identityFile?: string | undefined
   /** False when files that this node keeps were removed, moved, replaced or cut short underneath. */
   readonly isStateInPlace?: boolean
   /** Who this node would wait for: without them it is alone by intention for a while. */
@@ -48,6 +54,7 @@ export function findProblems(view: HealthView): readonly HealthProblem[] {
     ...(view.dns?.problems() ?? []),
     ...storeProblems(view),
     ...stateProblems(view),
+    ...identityProblems(view),
     ...openFileProblems(view),
     ...(view.keeper?.problems() ?? []),
     ...clockProblems(view),
@@ -86,6 +93,33 @@ function stateProblems({ isStateInPlace = true }: HealthView): HealthProblem[] {
       hint: 'It goes on with what it has in memory; what it is told from now on is lost when it ends, and without the file `identity` it comes back under another id. If the folder was moved, move it back; else stop the node, put what is missing back from a copy, and start it.',
     },
   ]
+}
+
+/** More members are counted only. */
+const MAX_LISTED_IDENTITIES = 5
+
+function identityProblems({ replication, identityFile = 'identity' }: HealthView): HealthProblem[] {
+  const { identitySharedSince: since, sharedIdentities = [] } = replication ?? {}
+  const command = `rm ${shellWord(identityFile)}`
+  const own: HealthProblem[] = [
+    {
+      code: 'node.identity_shared',
+      severity: 'error',
+      title: 'Another process uses the identity of this node, as after a machine was cloned',
+      hint: `Both lose packets and connections. On the machine that is the copy, stop its node, run \`${command}\` and start it again: it makes an identity of its own.`,
+      ...(since !== undefined && { since }),
+    },
+  ]
+  const listed = sharedIdentities.slice(0, MAX_LISTED_IDENTITIES).map(shortPeerId).join(', ')
+  const others: HealthProblem[] = [
+    {
+      code: 'node.identity_shared_elsewhere',
+      severity: 'warning',
+      title: `Two machines use one identity, as after one was cloned: ${listed}`,
+      hint: 'Both lose packets and connections. `mesh doctor` on one of the two prints the command that gives it an identity of its own.',
+    },
+  ]
+  return [...(since === undefined ? [] : own), ...(sharedIdentities.length === 0 ? [] : others)]
 }
 
 /** The share of the files allowed beyond which the node says that few are left. */

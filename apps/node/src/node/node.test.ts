@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { parsePeerId } from '@mesh/core'
 import type { P2pEvent } from '@mesh/p2p'
 import { type Compression, createCompression } from '@mesh/replication'
 import { createManualClock } from '@mesh/testkit'
@@ -153,6 +154,18 @@ describe('health', () => {
     const [problem] = findProblems(view())
     expect(problem).toMatchObject({ code: 'p2p.alone', severity: 'warning' })
     expect(problem?.hint).toContain('Looking by mdns. mdns: no multicast.')
+  })
+  test('an identity that two processes use is an error here, with the command that ends it, and a warning elsewhere', () => {
+    const peer = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
+    const identityFile = '/var/lib/my mesh/identity'
+    const here = { identitySharedSince: 7, sharedIdentities: [] }
+    const [problem] = findProblems(view({ replication: here, identityFile }))
+    expect(problem).toMatchObject({ code: 'node.identity_shared', severity: 'error', since: 7 })
+    expect(problem?.hint).toContain("`rm '/var/lib/my mesh/identity'`")
+    const elsewhere = { identitySharedSince: undefined, sharedIdentities: [peer] }
+    expect(findProblems(view({ replication: elsewhere }))).toContainEqual(
+      expect.objectContaining({ code: 'node.identity_shared_elsewhere', severity: 'warning' }),
+    )
   })
   test('a ledger that is not stored is an error, and the first', () => {
     const storeFailure = () => ({ since: 7, message: 'database or disk is full', count: 3, isDamaged: false })

@@ -26,6 +26,13 @@ export const serviceOptions = {
     help: "Make a member's service reachable on this machine, at HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH.",
     check: refusalOf(parseListen),
   }),
+  bucket: text({
+    group: 'Services',
+    commands: ['service-connect'],
+    placeholder: 'BUCKET',
+    environment: false,
+    help: 'Connect LISTEN to any live one of the services whose names are keys of this bucket, as of the pools of LocalAI: worker, federated. The same as the name BUCKET/*.',
+  }),
   fileSend: list({
     group: 'Services',
     commands: NODE.filter((command) => command !== 'file-receive'),

@@ -58,7 +58,7 @@ export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'livene
 /** Who signs first, owns. */
 export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
 
-/** The buckets that all networks know, and ours (`routes`). */
+/** The buckets that all networks know, and ours (`routes`, `identities`). */
 export const defaultPolicies: PolicyTable = {
   machines,
   services: ownedByValue,
@@ -66,6 +66,7 @@ export const defaultPolicies: PolicyTable = {
   routes: ownedByValue,
   users: ownedByKey,
   egress: ownedByKey,
+  [BUCKETS.identities]: ownedByKey,
   [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
   dns: ownedBySigner,
 }

@@ -36,6 +36,8 @@ export interface CatchUp {
   rulesChanged(): void
   /** Must be told when an old entry came that has ended: others may have taken it, and are told when ledgers are compared. */
   replayed(): void
+  /** Must be told when this node asked whether another process uses its identity: the answer comes in a comparison. */
+  identityAsked(): void
   /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
   clockSet(): void
   stop(): void
@@ -113,6 +115,10 @@ class ScheduledCatchUp implements CatchUp {
   }
 
   replayed(): void {
+    if (!this.#stopping.signal.aborted) this.#askSoon()
+  }
+
+  identityAsked(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 

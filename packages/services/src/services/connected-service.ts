@@ -122,9 +122,10 @@ export class ConnectedService {
     const { log, onChange, network } = this.#components
     const { provider } = this.#provider
     const path = provider === undefined ? undefined : network.pathOf(provider)?.path
-    const told = `${provider} ${path}`
+    const told = `${this.#provider.service} ${provider} ${path}`
     if (told !== this.#told) {
-      const words = { provider: provider ?? 'none', path: path ?? 'not connected' }
+      const { service } = this.#provider
+      const words = { service, provider: provider ?? 'none', path: path ?? 'not connected' }
       log.info('service provider', { name: this.name, ...words })
     }
     this.#told = told

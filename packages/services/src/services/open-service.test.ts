@@ -28,7 +28,12 @@ test('streams for many local programs that come at once are opened in many turns
       },
     },
   } as unknown as OpenServiceComponents
-  const provider = { ready: 'peer' as PeerId, provider: undefined, lastError: undefined } as never
+  const provider = {
+    service: 'web',
+    ready: 'peer' as PeerId,
+    provider: undefined,
+    lastError: undefined,
+  } as never
   setImmediate(count)
   const clients = Array.from({ length: 30 }, () => {
     const client = new AbortController()

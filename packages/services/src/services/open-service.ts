@@ -93,7 +93,7 @@ async function findPeer(
 
 async function openAt(
   peer: PeerId,
-  { name, kind, early, bulk, servedBy, signal }: OpenServiceInit,
+  { provider: { service: name }, kind, early, bulk, servedBy, signal }: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components

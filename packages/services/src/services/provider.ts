@@ -15,10 +15,13 @@ import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
+import { findPoolServices, poolBucketOf } from './pool.ts'
 
 export interface ProviderWatch {
   /** Undefined: nobody who is alive offers the name. */
   readonly provider: PeerId | undefined
+  /** The name under which the provider offers it: of a pool, one of its services. */
+  readonly service: string
   readonly lastError: string | undefined
   /** The provider, while it is connected. */
   readonly ready: PeerId | undefined
@@ -42,8 +45,13 @@ export function watchProvider(name: string, components: ProviderComponents): Pro
 
 class LedgerProviderWatch implements ProviderWatch {
   provider: PeerId | undefined
+  service: string
   lastError: string | undefined
   readonly #name: string
+  /** Undefined for the name of one service. */
+  readonly #pool: string | undefined
+  /** The service of the pool that could not be reached last. */
+  #unreachable: string | undefined
   readonly #components: ProviderComponents
   readonly #backoff: Backoff
   readonly #ended = new AbortController()
@@ -55,6 +63,8 @@ class LedgerProviderWatch implements ProviderWatch {
 
   constructor(name: string, components: ProviderComponents) {
     this.#name = name
+    this.service = name
+    this.#pool = poolBucketOf(name)
     this.#components = components
     this.#backoff = createBackoff({ leastMs: RECONNECT_LEAST_MS, mostMs: RECONNECT_MOST_MS }, components)
     this.#unsubscribe = [
@@ -100,15 +110,16 @@ class LedgerProviderWatch implements ProviderWatch {
   }
 
   #isOurs({ bucket, key }: { readonly bucket: string; readonly key: string }): boolean {
-    if (bucket === BUCKETS.services) return key === this.#name
-    return bucket === BUCKETS.healthcheck && key === ownerOf(this.#name, this.#components.ledger)
+    if (bucket === this.#pool) return true
+    if (bucket === BUCKETS.services) return key === this.service
+    return bucket === BUCKETS.healthcheck && key === ownerOf(this.service, this.#components.ledger)
   }
 
   #look(): void {
     if (this.#ended.signal.aborted) return
     this.#cancelLook()
     const { network, clock, onChange } = this.#components
-    const found = findProvider(BUCKETS.services, this.#name, this.#components)
+    const found = this.#find()
     const isConnected = found !== undefined && network.pathOf(found) !== undefined
     const isChanged = found !== this.provider || isConnected !== this.#wasConnected
     if (found !== this.provider) this.#backoff.succeeded()
@@ -121,8 +132,20 @@ class LedgerProviderWatch implements ProviderWatch {
     if (isChanged) onChange()
   }
 
+  #find(): PeerId | undefined {
+    if (this.#pool === undefined) return findProvider(BUCKETS.services, this.#name, this.#components)
+    const all = findPoolServices(this.#pool, this.#components)
+    const reachable = all.filter(({ service }) => service !== this.#unreachable)
+    const some = reachable.length > 0 ? reachable : all
+    const at = Math.floor(this.#components.random.float() * some.length)
+    const chosen = some.find(({ service }) => service === this.service) ?? some[at]
+    if (chosen !== undefined) this.service = chosen.service
+    return chosen?.provider
+  }
+
   #wake(peer: PeerId): void {
     this.#backoff.succeeded()
+    this.#unreachable = undefined
     this.lastError = undefined
     this.#components.network.streams.prepare(peer)
     for (const resolve of this.#waiting) resolve(peer)
@@ -141,6 +164,7 @@ class LedgerProviderWatch implements ProviderWatch {
       await network.connect(peer, this.#ended.signal)
     } catch (error) {
       this.lastError = toError(error).message
+      this.#unreachable = this.service
       this.#backoff.failed()
     }
     this.#isDialling = false
