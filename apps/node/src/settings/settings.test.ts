@@ -230,7 +230,7 @@ describe('of the VPN', () => {
     ['--dhcp --address fd12::1/64', '--address', 'one IPv4 range'],
     ['--interface a/b', '--interface', '1 to 15 characters'],
     ['--interface sixteencharacter', '--interface', '1 to 15 characters'],
-    ['--mtu 1279', '--mtu', 'from 1280 to 9000'],
+    ['--mtu 575', '--mtu', 'from 576 to 9000'],
     ['--router 10.1.0.1/24', '--router', 'without a length'],
     ['--router 10.1.0.1 --address 10.1.0.1/24', '--router', "10.1.0.1 is this one's"],
     ['--static-peertable 10.1.0.2', '--static-peertable', '10.1.0.12:12D3KooW'],
