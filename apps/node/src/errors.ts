@@ -70,6 +70,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'vpn.ambiguous_machine': EXIT.badInput.code,
   'vpn.bad_address': EXIT.badInput.code,
   'vpn.bad_mtu': EXIT.badInput.code,
+  'vpn.no_ipv6': EXIT.noInterface.code,
   'vpn.range_full': EXIT.noInterface.code,
   'vpn.too_many': EXIT.badInput.code,
   'vpn.bad_guest_name': EXIT.badInput.code,

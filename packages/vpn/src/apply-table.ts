@@ -9,6 +9,7 @@ import {
   type PeerId,
   toError,
 } from '@mesh/core'
+import { isIpv4 } from './addresses/ip-math.ts'
 import type { EngineSupervisor } from './engine-supervisor.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { buildEngineTable } from './table/engine-table.ts'
@@ -19,6 +20,8 @@ interface TableApplierInit {
   /** This node's VPN ranges: libp2p keeps out of them and of the kernel's routes. */
   readonly ranges: readonly Cidr[]
   readonly advertised: readonly Cidr[]
+  /** False: the interface has IPv4 only, and the kernel takes no other routes into it. */
+  readonly takesIpv6: boolean
   /** This node's addresses, which the interface has when this is made. */
   readonly addresses: () => readonly AddressInRange[]
   /** The longest packet of guests, in bytes. */
@@ -56,7 +59,7 @@ export class TableApplier {
     this.#setAddresses()
     this.#components.tunnels.setPeers(table.peers.keys())
     this.setEngineTable()
-    this.#setRoutes(table.kernelRoutes)
+    this.#setRoutes(this.#init.takesIpv6 ? table.kernelRoutes : table.kernelRoutes.filter(isIpv4))
   }
 
   /** Gives the engine the table with the tunnels of now. */

@@ -14,7 +14,7 @@ import { unknownPeer, vpnError } from './errors.ts'
 import { OwnExit } from './exit.ts'
 import { findProblems, listNeighbours } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
-import { DEFAULT_MTU, PROBE_MS } from './limits.ts'
+import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
 import { vpnStatus } from './status.ts'
@@ -57,6 +57,8 @@ class MeshVpn implements Vpn {
   readonly #checked: CheckedAgainst
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
+  /** False: the interface has IPv4 only. */
+  readonly #takesIpv6: boolean
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
@@ -83,7 +85,8 @@ class MeshVpn implements Vpn {
     this.#components = components
     this.#listeners = new VpnListeners(components.log)
     const { derived, leaseRange, given } = ownRanges(init, ledger.self)
-    this.#checked = { host, ranges: given, derivedRange: derived.range }
+    this.#takesIpv6 = host.hasIpv6() && (init.mtu ?? DEFAULT_MTU) >= MIN_IPV6_MTU
+    this.#checked = { host, ranges: given, derivedRange: derived.range, takesIpv6: this.#takesIpv6 }
     this.#ranges = [...new Set([...given, derived.range])]
     this.#inputs = new TableInputs(
       {
@@ -100,6 +103,7 @@ class MeshVpn implements Vpn {
     this.#own = createOwnAddresses(
       {
         derived,
+        takesIpv6: this.#takesIpv6,
         fixed,
         leaseRange,
         machine,
@@ -248,10 +252,12 @@ class MeshVpn implements Vpn {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { network, host } = this.#components
-    const { advertiseRoutes = [] } = this.#init
+    const { network, host, log } = this.#components
+    const { advertiseRoutes = [], mtu = DEFAULT_MTU } = this.#init
     signal.throwIfAborted()
     checkInit(this.#init, this.#checked)
+    if (!this.#takesIpv6)
+      log.info('interface has IPv4 only', { mtu, ipv6NeedsMtu: MIN_IPV6_MTU, hostHasIpv6: host.hasIpv6() })
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
     this.#ends.push(host.watchProblems?.(() => this.#tellProblems()) ?? (() => {}))
@@ -338,6 +344,7 @@ class MeshVpn implements Vpn {
       {
         ranges: this.#ranges,
         advertised: receivedRanges(this.#init),
+        takesIpv6: this.#takesIpv6,
         guestMtu: guestMtuOf(mtu),
         addresses: () => this.addresses(),
         onAddresses: (addresses) => {

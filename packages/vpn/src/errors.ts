@@ -12,6 +12,8 @@ export type VpnErrorCode =
   /** No address of the range is left to lease. */
   | 'vpn.range_full'
   | 'vpn.bad_mtu'
+  /** A fixed address is IPv6, which the interface cannot have. */
+  | 'vpn.no_ipv6'
   /** More addresses, static peers or routes than the VPN takes. */
   | 'vpn.too_many'
   /** The peer has no machine in this VPN. */

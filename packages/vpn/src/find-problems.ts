@@ -5,7 +5,7 @@ import type { TableApplier } from './apply-table.ts'
 import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
 import type { OwnAddresses } from './own-addresses.ts'
-import { notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
+import { noIpv6, notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './table/prefix.ts'
 import { VPN_PROTOCOL } from './tunnels/limits.ts'
@@ -33,6 +33,7 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...(engineProblem === undefined ? [] : [engineProblem]),
     ...errors.map((error) => problemOf(error)),
     ...(isUp ? checkNotTaken(own.all(), ledger, clock.now()).map((error) => problemOf(error)) : []),
+    ...(host.hasIpv6() ? [] : [noIpv6(init.interface)]),
     ...(applier?.routesError === undefined ? [] : [routesNotSet(applier.routesError)]),
     ...(input.tunnels === undefined ? [] : forwardingProblems(init, host)),
     ...legacyProblems(input),

@@ -43,8 +43,10 @@ export const DEFAULT_LIVENESS_MS = 480_000
  * The interface's MTU where none is given, in bytes: the least that IPv6 allows passes over whatever carries a stream.
  */
 export const DEFAULT_MTU = 1280
-/** The least MTU that IPv6 allows, in bytes. */
-export const MIN_MTU = 1280
+/** The least MTU of the interface, in bytes: what every machine with IPv4 takes in one piece. */
+export const MIN_MTU = 576
+/** The least MTU at which the kernel gives an interface IPv6, in bytes (RFC 8200, section 5). */
+export const MIN_IPV6_MTU = 1280
 /** The longest packet that IP allows, in bytes. */
 export const MAX_MTU = 65_535
 /** The most fixed addresses, beside the derived one. */

@@ -49,6 +49,8 @@ export interface OwnAddresses {
 
 interface OwnAddressesInit {
   readonly derived: AddressInRange
+  /** False: the interface has IPv4 only, and this node not the derived address. */
+  readonly takesIpv6: boolean
   readonly fixed: readonly AddressInRange[]
   /** The range to lease in, where there are no fixed addresses. */
   readonly leaseRange: Cidr | undefined
@@ -105,8 +107,8 @@ class Addresses implements OwnAddresses {
   }
 
   all(): readonly AddressInRange[] {
-    const { fixed, derived } = this.#init
-    return [...fixed, ...(this.#lease === undefined ? [] : [this.#lease]), derived]
+    const { fixed, derived, takesIpv6 } = this.#init
+    return [...fixed, ...(this.#lease === undefined ? [] : [this.#lease]), ...(takesIpv6 ? [derived] : [])]
   }
 
   async start(given: AbortSignal): Promise<void> {
@@ -119,6 +121,8 @@ class Addresses implements OwnAddresses {
       await this.#waitForLeases(begun, signal)
     } else await this.#takeLease(leaseRange, signal)
     signal.throwIfAborted()
+    // the record that asked for a fixed address
+    if (!this.#init.takesIpv6) this.#endAnnouncing(this.#init.derived.address)
     forgetOldAddresses(ledger, this.#kept())
     this.#announceAll()
   }

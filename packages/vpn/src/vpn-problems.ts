@@ -14,6 +14,20 @@ export function problemOf(error: Error, since?: number): VpnProblem {
   }
 }
 
+/** The step that gives new interfaces of this machine IPv6. */
+export const IPV6_ON =
+  'Switch it on: `sysctl -w net.ipv6.conf.default.disable_ipv6=0` (where the kernel has no such setting: boot without `ipv6.disable=1`), then restart the node.'
+
+/** The problem of a machine that gives its interfaces no IPv6. */
+export function noIpv6(name: string): VpnProblem {
+  return {
+    code: 'vpn.no_ipv6',
+    severity: 'warning',
+    title: `IPv6 is switched off on this machine: ${name} has IPv4 only`,
+    hint: `${IPV6_ON} If this machine is to have no IPv6, there is nothing to do.`,
+  }
+}
+
 export function interfaceLost(name: string, error: Error | undefined, since: number): VpnProblem {
   return {
     code: 'vpn.interface_lost',

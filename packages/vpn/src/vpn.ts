@@ -9,7 +9,7 @@ import type { ExitFault, IpFamily } from './table/choose-exit.ts'
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */
   readonly interface: string
-  /** The interface's MTU in bytes; default 1280. */
+  /** The interface's MTU in bytes, from 576 up; default 1280. Below 1280 the interface has no IPv6. */
   readonly mtu?: number
   /** The engine's UDP socket, by which packets go where both ends reach each other; without it all go over streams. */
   readonly udp?: UdpInit
@@ -18,7 +18,7 @@ export interface VpnInit {
    * no tunnels to legacy members.
    */
   readonly wireguard?: 'engine' | 'kernel'
-  /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is always added. */
+  /** The fixed addresses, at most 16; without any one is leased. The derived IPv6 address is added where the interface takes IPv6. */
   readonly addresses: readonly AddressInRange[]
   /** How to lease, where there are no fixed addresses. Default: from 10.1.0.0/24, remembered nowhere. */
   readonly lease?: LeaseInit
@@ -173,6 +173,8 @@ export interface VpnHost {
    * undefined: unknown.
    */
   forwards(family: IpFamily): boolean | undefined
+  /** True when the kernel gives a new interface IPv6 (`net.ipv6.conf.default.disable_ipv6`). */
+  hasIpv6(): boolean
   /** Says what is wrong with what the host does for the VPN: an exit's rules, for example. */
   problems?(): readonly VpnProblem[]
   /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */

@@ -171,7 +171,7 @@ function ownAddresses(
   { random }: Surroundings,
 ) {
   return createOwnAddresses(
-    { ...given, derived: deriveIpv6(DERIVED, ledger.self), machine, guests: () => [] },
+    { ...given, derived: deriveIpv6(DERIVED, ledger.self), takesIpv6: true, machine, guests: () => [] },
     {
       ledger,
       initialSync: () => replicator.ready(),

@@ -181,7 +181,9 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
   })
 
   it.each([
-    ['vpn.bad_mtu', { mtu: 1200 }],
+    ['vpn.bad_mtu', { mtu: 575 }],
+    ['vpn.no_ipv6', { mtu: 1200, addresses: ['fd00:1::1/64'] }],
+    ['vpn.no_ipv6', { hasIpv6: false, addresses: ['fd00:1::1/64'] }],
     ['vpn.bad_address', { addresses: ['10.1.0.0/24'] }],
     ['vpn.bad_address', { addresses: ['fde5:4992:b126::1/64'] }],
     ['vpn.address_in_use', { addresses: ['192.168.1.9/16'] }],
@@ -192,6 +194,25 @@ describe.skipIf(whyNoAddon !== undefined)(`a VPN in memory${whyNoAddon ?? ''}`, 
     await expect(node.vpn.start()).rejects.toMatchObject({ code })
     expect(node.engines).toEqual([])
     expect(node.blocked).toEqual([])
+  })
+
+  it.each([
+    ['the host has no IPv6', { hasIpv6: false }, ['vpn.no_ipv6']],
+    ['the MTU is too small for IPv6', { mtu: 1279 }, []],
+  ])('has IPv4 only where %s, and takes no IPv6 routes', async (_, init, problems) => {
+    const { node } = lab()
+    const router = await node(2, {
+      addresses: ['10.1.0.2/24'],
+      advertiseRoutes: ['192.168.7.0/24', 'fd99::/48'].map(parseCidr),
+    })
+    await router.vpn.start()
+    const a = await node(1, { addresses: ['10.1.0.1/24'], acceptRoutes: true, ...init })
+    await a.vpn.start()
+    await eventually(() => expect(a.kernel.routes).toEqual(['192.168.7.0/24']), SOON)
+    expect(a.vpn.addresses().map(({ address }) => address)).toEqual(['10.1.0.1'])
+    expect(a.kernel.addresses).toEqual(['10.1.0.1/24'])
+    expect(a.vpn.problems().map(({ code }) => code)).toEqual(problems)
+    await pass(a, router, a.v4, router.v4)
   })
 
   it('leases an address, and another when it is lost', async () => {

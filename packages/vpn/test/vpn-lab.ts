@@ -53,6 +53,7 @@ interface VpnNodeInit extends Partial<Omit<VpnInit, 'addresses'>> {
   readonly routes?: () => readonly HostRoute[]
   readonly remotes?: readonly string[]
   readonly forwards?: boolean
+  readonly hasIpv6?: boolean
 }
 
 export interface VpnLab {
@@ -142,7 +143,8 @@ class LabNode implements VpnNode {
   readonly #inits: EngineInit[] = []
 
   constructor(number: number, given: VpnNodeInit, surroundings: { ledger: Ledger; network: MemoryNetwork }) {
-    const { addresses = [], networks = [], routes = () => [], remotes = [], forwards = true, ...init } = given
+    const { addresses = [], networks = [], routes = () => [], remotes = [], ...others } = given
+    const { forwards = true, hasIpv6 = true, ...init } = others
     const { ledger, network } = surroundings
     const random = createSeededRandom(number)
     const initialSync = async () => {}
@@ -167,6 +169,7 @@ class LabNode implements VpnNode {
           routes: () => routes(),
           remoteAddresses: () => remotes.map(parseIp),
           forwards: () => forwards,
+          hasIpv6: () => hasIpv6,
         },
         openLeaseFile: () => expect.unreachable('no file is named'),
         openEngine: (engineInit) => this.#openEngine(engineInit),

@@ -2,7 +2,7 @@
 import { type Check, fail, ok, skip, warn } from './check.ts'
 import type { MachineFacts, NodeFacts } from './facts.ts'
 
-/** IPv6, and so the VPN, needs packets of this many bytes. */
+/** The node sends packets of the VPN over UDP where packets of this many bytes pass. */
 const LEAST_MTU = 1_280
 /** A node with a hundred peers has some three hundred files open, and its API some for each client. */
 const ENOUGH_FILES = 1_024
@@ -16,6 +16,7 @@ export function checkMachine(machine: MachineFacts, node: NodeFacts | undefined)
     checkPorts(machine, node),
     checkFiles(machine),
     checkInterfaces(machine, node),
+    ...checkIpv6(machine, node),
     checkResolver(machine),
     ...checkExit(machine, node),
   ]
@@ -134,6 +135,19 @@ function checkInterfaces({ interfaces: all }: MachineFacts, node: NodeFacts | un
     `The MTU is below ${LEAST_MTU} on ${list(small)}.`,
     `Packets of the VPN go by streams there, which is slower: raise it to ${LEAST_MTU} or more (ip link set dev NAME mtu N).`,
   )
+}
+
+/** A node that runs says itself that its interface has none. */
+function checkIpv6({ hasIpv6 }: MachineFacts, node: NodeFacts | undefined): readonly Check[] {
+  if (node !== undefined) return []
+  if (hasIpv6) return [ok('ipv6', 'A new interface gets IPv6.')]
+  return [
+    warn(
+      'ipv6',
+      'IPv6 is switched off on this machine: the interface of a VPN gets IPv4 only.',
+      'Switch it on: sysctl -w net.ipv6.conf.default.disable_ipv6=0 (where the kernel has no such setting: boot without ipv6.disable=1). If this machine is to have no IPv6, there is nothing to do.',
+    ),
+  ]
 }
 
 function checkResolver({ ownName, nameServers }: MachineFacts): Check {

@@ -172,6 +172,12 @@ function checkUdp({ vpn, node }: NodeFacts): readonly Check[] {
 
 function checkMtu({ vpn }: NodeFacts): Check {
   if (vpn === undefined) return skip('mtu', 'The node runs no VPN.')
+  if (vpn.MTU !== null && vpn.MTU < LEAST_MTU)
+    return warn(
+      'mtu',
+      `The interface takes ${vpn.MTU} bytes, and so has no IPv6.`,
+      `For IPv6 start the node with --mtu ${LEAST_MTU} or more.`,
+    )
   const small = vpn.Peers.filter(({ MTU }) => MTU > 0 && MTU < LEAST_MTU)
   if (small.length === 0)
     return ok('mtu', `The interface takes ${vpn.MTU ?? 'no'} bytes, and every machine at least ${LEAST_MTU}.`)

@@ -18,6 +18,7 @@ const machine: MachineFacts = {
   ports: { tcp: works, udp: works },
   places: [{ option: '--listen', isDefault: true, tried: works }],
   interfaces: [{ name: 'eth0', mtu: 1500 }],
+  hasIpv6: true,
   addresses: ['127.0.0.1', '10.0.0.5'],
   ownName: works,
   exit: undefined,
@@ -109,6 +110,7 @@ test('without a node the machine is looked at, and the person is told to start o
     'ports ok',
     'open files ok',
     'interfaces ok',
+    'ipv6 ok',
     'resolver ok',
     'node warn',
   ])

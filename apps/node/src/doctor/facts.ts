@@ -45,6 +45,8 @@ export interface MachineFacts {
   readonly places: readonly WantedPlace[]
   /** The interfaces with an address that is not loopback, and their MTU. */
   readonly interfaces: readonly { readonly name: string; readonly mtu: number | undefined }[]
+  /** The kernel gives a new interface IPv6. */
+  readonly hasIpv6: boolean
   /** The IP addresses of all interfaces. */
   readonly addresses: readonly string[]
   /** Finding the address of this machine's own name. */

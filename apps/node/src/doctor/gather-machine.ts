@@ -6,6 +6,7 @@ import { type Clock, MeshError, toError } from '@mesh/core'
 import { engineSupport, kernelSupport } from '@mesh/engine'
 import type { Settings } from '../settings/options.ts'
 import { examineExit } from '../exit/examine-exit.ts'
+import { hasIpv6 } from '../node/vpn-host.ts'
 import { readOpenFiles } from '../node/open-files.ts'
 import { describeExposedNetwork, readNetwork } from '../state/network.ts'
 import { describeSharedFolder } from '../state/refuse-shared-folder.ts'
@@ -43,6 +44,7 @@ export async function gatherMachine(
     interfaces: interfaces
       .filter(([, addresses]) => addresses?.some(({ internal }) => !internal) === true)
       .map(([name]) => ({ name, mtu: mtuOf(name) })),
+    hasIpv6: hasIpv6(),
     addresses: interfaces.flatMap(([, addresses]) => addresses?.map(({ address }) => address) ?? []),
     ownName,
     exit: examineExit(settings),

@@ -1,5 +1,5 @@
 /**
- * Answers what the VPN asks of this machine: its networks, whether it forwards, and how Go names its system.
+ * Answers what the VPN asks of this machine: its networks, whether it forwards and has IPv6, and how Go names its system.
  */
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
@@ -18,6 +18,7 @@ export function createVpnHost(
     routes: (except) => hostRoutes(except),
     remoteAddresses: () => p2p.remoteAddresses(),
     forwards,
+    hasIpv6: () => hasIpv6(),
     problems: () => told.problems(),
     watchProblems: (listener) => told.watchProblems(listener),
   }
@@ -40,6 +41,16 @@ export function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
     return readFileSync(`/proc/sys/net/${name}`, 'utf8').trim() !== '0'
   } catch {
     return undefined
+  }
+}
+
+/** Says whether the kernel gives a new interface IPv6. */
+export function hasIpv6(folder = '/proc/sys/net/ipv6'): boolean {
+  try {
+    return readFileSync(`${folder}/conf/default/disable_ipv6`, 'utf8').trim() === '0'
+  } catch {
+    // a kernel without IPv6
+    return false
   }
 }
 

@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { Logger, PeerId } from '@mesh/core'
 import type { EngineCounters } from '@mesh/engine'
 import { generateNetworkConfig } from '@mesh/network'
@@ -8,7 +11,7 @@ import { readArguments } from '../settings/given.ts'
 import { loadSettings } from '../settings/load-settings.ts'
 import { vpnInit } from './join-vpn.ts'
 import { logVpn } from './log-vpn.ts'
-import { describeMachine, hostNetworks } from './vpn-host.ts'
+import { describeMachine, hasIpv6, hostNetworks } from './vpn-host.ts'
 import { MAX_PEERS_IN_METRICS, vpnMetrics } from './vpn-metrics.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
@@ -79,6 +82,24 @@ describe('what this machine says', () => {
       OS: 'windows',
       Arch: 'arm64',
     })
+  })
+
+  test('whether new interfaces get IPv6, which a kernel without it does not say', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mesh-ipv6-'))
+    try {
+      const file = join(folder, 'conf/default/disable_ipv6')
+      mkdirSync(dirname(file), { recursive: true })
+      expect(hasIpv6(folder)).toBe(false)
+      for (const [text, expected] of [
+        ['0\n', true],
+        ['1\n', false],
+      ] as const) {
+        writeFileSync(file, text)
+        expect(hasIpv6(folder)).toBe(expected)
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test('its networks, by interface', () => {

@@ -46,11 +46,10 @@ export const vpnOptions = {
     group: 'VPN',
     commands: VPN,
     placeholder: 'BYTES',
-    // the least that IPv6 works with
     default: 1280,
     min: 576,
     max: 9000,
-    help: 'The longest packet of the interface, which has no IPv6 below 1280; between two machines the smaller of theirs counts.',
+    help: 'The longest packet of the interface; between two machines the smaller of theirs counts. Below 1280 the interface has no IPv6.',
   }),
   wireguard: choice({
     group: 'VPN',

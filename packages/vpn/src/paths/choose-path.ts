@@ -6,7 +6,6 @@ import {
   BETTER_PART,
   BETTER_PROBES,
   LEAST_BETTER_MS,
-  LEAST_PATH_MTU,
   LEFT_PROBES,
   PROOF_MS,
   ROUNDS_MS,
@@ -23,7 +22,7 @@ const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, mapped: 1, seen
  */
 export function choose(state: PathState, now: number): void {
   if (isIdle(state, now)) return
-  const usable = [...state.paths.values()].filter((path) => isUsable(path, now))
+  const usable = [...state.paths.values()].filter((path) => isUsable(state, path, now))
   const { chosen } = state
   if (chosen === undefined || state.isSuspect) {
     // a suspect one is left for one that answers when that was no single loss, which proves nothing
@@ -64,11 +63,11 @@ function use(state: PathState, path: Path, now: number): void {
   state.alternativesAt = now + alternativesMs(state)
 }
 
-function isUsable(path: Path, now: number): boolean {
+function isUsable(state: PathState, path: Path, now: number): boolean {
   return (
     isProven(path, now) &&
     path.lost === 0 &&
-    path.mtu >= LEAST_PATH_MTU &&
+    path.mtu >= state.leastMtu &&
     path.answeredAt !== undefined &&
     now - path.answeredAt <= PROOF_MS
   )

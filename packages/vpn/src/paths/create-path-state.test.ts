@@ -8,11 +8,11 @@ import { step, usedPath, wakeAt } from './step.ts'
 const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
 
 /** How many probes go to a peer that answers each, within 9 s in which no packets pass. */
-function countProbes(isWatched: boolean) {
+function countProbes(isWatched: boolean, wantedMtu = 1280) {
   let nonce = 0n
   const drawNonce = () => nonce++
   const current = { socket: undefined, turn: 0 }
-  const state = createPathState({ wantedMtu: 1280, current, drawNonce, isWatched }, 0)
+  const state = createPathState({ wantedMtu, current, drawNonce, isWatched }, 0)
   let probes = 0
   const take = (input: PathInput, now: number): void => {
     for (const effect of step(state, input, now)) {
@@ -33,6 +33,10 @@ test('a new path that nobody watches is proven all the same, and then left alone
   expect([watched.mtu, unwatched.mtu]).toEqual([1280, 1280])
   expect(watched.probes).toBeGreaterThan(10)
   expect(unwatched.probes).toBeLessThanOrEqual(4)
+})
+
+test('a tunnel that takes less than IPv6 needs has a path that takes as much', () => {
+  expect(countProbes(true, 576).mtu).toBe(576)
 })
 
 test('addresses that were only heard make room for others before those that the peer told', () => {

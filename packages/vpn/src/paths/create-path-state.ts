@@ -1,4 +1,4 @@
-import { ALTERNATIVES_MS, ROUNDS_MS } from './limits.ts'
+import { ALTERNATIVES_MS, LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { PathState, SocketTurn } from './path-state.ts'
 
 interface PathStateInit {
@@ -17,6 +17,7 @@ export function createPathState(
 ): PathState {
   return {
     wantedMtu,
+    leastMtu: Math.min(LEAST_PATH_MTU, wantedMtu),
     metAt: now,
     current,
     measureAt: now,

@@ -1,7 +1,7 @@
 /** Why packets to a peer take the way that they take, for people. Pure. */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { isHeardLately } from './known-paths.ts'
-import { HEARD_MS, LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
+import { HEARD_MS, ROUNDS_MS } from './limits.ts'
 import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
 
 /**
@@ -44,7 +44,7 @@ interface CandidateStatus {
   readonly isAnswered: boolean
   readonly isHeard: boolean
   readonly rttMs: number | undefined
-  /** The longest packet that was proven to pass, in bytes, 1280 or more; 0: none. */
+  /** The longest packet that was proven to pass, in bytes, 1280 or the longest of the tunnel at least; 0: none. */
   readonly mtu: number
 }
 
@@ -75,7 +75,7 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
     isAnswered: path.answeredAt !== undefined && path.lost === 0,
     isHeard: chosen === undefined ? isHeard(state, path) : isHeardNow(path, now),
     rttMs: path.rttMs,
-    mtu: path.mtu < LEAST_PATH_MTU ? 0 : path.mtu,
+    mtu: path.mtu < state.leastMtu ? 0 : path.mtu,
   }))
   if (chosen === undefined) return { ...noPath(reasonOf(state, nats, now)), candidates }
   const [endpoint, rttMs] = [chosen.endpoint, chosen.rttMs]

@@ -77,6 +77,8 @@ export interface Path {
 export interface PathState {
   /** The longest packet that both interfaces take. */
   readonly wantedMtu: number
+  /** The length of packets that a path must take to be used: what IPv6 needs, or the longest where that is less. */
+  readonly leastMtu: number
   /** When both ends met. */
   readonly metAt: number
   /** The socket that new paths leave by. */

@@ -4,7 +4,6 @@ import {
   KEEPALIVE_MS,
   LATELY_LOST_MS,
   LATELY_MET_MS,
-  LEAST_PATH_MTU,
   MEASURE_MS,
   MOST_RAISE_MS,
   PROBE_EVERY_MS,
@@ -104,7 +103,7 @@ export function ping(
 /** Makes probes as long as the longest packet, once it is known that anything passes. */
 function probeLength(state: PathState, path: Path, now: number): number {
   if (!isProven(path, now)) return LEAST_PING_BYTES
-  if (path.mtu >= LEAST_PATH_MTU) return path.mtu + SEAL_BYTES
+  if (path.mtu >= state.leastMtu) return path.mtu + SEAL_BYTES
   path.tries ??= { mtu: state.wantedMtu, lost: 0 }
   return path.tries.mtu === 0 ? LEAST_PING_BYTES : path.tries.mtu + SEAL_BYTES
 }
@@ -131,5 +130,5 @@ function isMeasured(state: PathState, path: Path, now: number): boolean {
 
 /** It is proven, and the longest packet's length is not. */
 function wantsMtu(state: PathState, path: Path, now: number): boolean {
-  return isProven(path, now) && path.mtu < LEAST_PATH_MTU && path.tries?.mtu !== 0 && path.sent.length === 0
+  return isProven(path, now) && path.mtu < state.leastMtu && path.tries?.mtu !== 0 && path.sent.length === 0
 }
