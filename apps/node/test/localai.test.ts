@@ -26,7 +26,7 @@ function serve(lab: Lab, host: string, port: number, answer: string) {
 }
 
 function spawnIn(lab: Lab, host: string, words: readonly string[], environment: Record<string, string> = {}) {
-  const [file = '', ...rest] = lab.inside(host, words)
+  const [file, ...rest] = lab.inside(host, words)
   return spawn(file, rest, {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -24,7 +24,10 @@ test('the overview says in a sentence how the network is', async () => {
 test('the overview shows what needs a person, with the hint of the node', async () => {
   const node = createFakeNode()
   const problem = { Code: 'x', Severity: 'error', Title: 'The clock is wrong', Hint: 'Set it.', Since: null }
-  node.answer('/api/health', () => ({ status: 200, body: { Status: 'error', Problems: [problem] } }))
+  node.answer('/api/health', () => ({
+    status: 200,
+    body: { Status: 'error', Ownership: 'enforce', Problems: [problem] },
+  }))
   open(node, '/')
   expect(await text('One thing needs you.')).toBeDefined()
   expect(await text('The clock is wrong')).toBeDefined()

@@ -59,7 +59,7 @@ test('a bucket that is deleted is renewed no more', async () => {
 test('there are only so many, and a kept one may be put again', () => {
   const { kept } = createWorld()
   for (let at = 0; at < MAX_KEPT_WRITES; at++) kept.keep({ ...request, key: `w${at}` })
-  expect(() => kept.checkRoom({ bucket: 'worker', key: 'more' })).toThrow()
+  expect(() => kept.checkRoom({ bucket: 'worker', key: 'more' })).toThrow(/renews 256 writes/)
   kept.checkRoom(position)
 })
 

@@ -60,7 +60,8 @@ const PROCESS_BYTES = 8
 class LedgerIdentityWatch implements SharedIdentityWatch {
   since: number | undefined
   readonly #components: SharedIdentityComponents
-  readonly #process: string
+  /** The number of this process; undefined until it asks. */
+  #process: string | undefined
   readonly #mayTell: TokenBucket
   readonly #unsubscribe: () => void
   /** Members whose last word was that two processes use their identity; the newest is last. */
@@ -75,8 +76,6 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
 
   constructor(components: SharedIdentityComponents) {
     this.#components = components
-    const bytes = [...components.random.bytes(PROCESS_BYTES)]
-    this.#process = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
     this.#mayTell = createTokenBucket(SHARED_IDENTITY_LOG_RATE, components.clock)
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
   }
@@ -133,7 +132,9 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
       this.#written = entry.version
       return
     }
-    const isProof = entry.version > this.#written && readRecord(entry.value).processes.includes(this.#process)
+    const { processes } = readRecord(entry.value)
+    const hasOwn = this.#process !== undefined && processes.includes(this.#process)
+    const isProof = hasOwn && entry.version > this.#written
     const wasKnown = this.since !== undefined
     if (isProof) this.#found()
     this.#speakIn(wasKnown ? IDENTITY_RENEW_MS : IDENTITY_ANSWER_MS)
@@ -158,13 +159,14 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
   }
 
   #speak(): void {
-    const { ledger, clock, logger } = this.#components
+    const { ledger, clock, logger, random } = this.#components
     this.#spokeAt = clock.monotonic()
+    const own = (this.#process ??= hexOf(random.bytes(PROCESS_BYTES)))
     const held = ledger.snapshot().getLive(BUCKETS.identities, ledger.self)
     const heard = held?.owner === ledger.self ? readRecord(held.value).processes : []
-    const others = heard.filter((process) => process !== this.#process).slice(1 - MAX_IDENTITY_PROCESSES)
+    const others = heard.filter((process) => process !== own).slice(1 - MAX_IDENTITY_PROCESSES)
     const record = {
-      Processes: [...others, this.#process],
+      Processes: [...others, own],
       Shared: this.since !== undefined,
       // the same text twice would be no write
       At: new Date(clock.now()).toISOString(),
@@ -208,6 +210,10 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
       logger.debug('identity not taken back', { error })
     }
   }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Reads what any member may have written: numbers and marks that are none are left out. */
