@@ -109,6 +109,7 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     setAddresses() {},
     setRoutes() {},
     setMtu() {},
+    restore: () => ({ restored: [], failed: [] }),
     injectPackets() {},
     restart() {},
     retryHandshake() {},

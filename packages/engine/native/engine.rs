@@ -6,11 +6,15 @@ use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
 use crate::inbound::{Inbound, Work};
+use crate::interface::Routes;
+use crate::kernel::netlink::Wire;
+use crate::link_watch::LinkWatch;
 use crate::outbound::Outbound;
 use crate::packet::{Ip, parse};
 use crate::peer::{Peer, Tunnel};
 use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::probe_gate::{ProbePair, Word};
+use crate::restore::{Restored, Wanted, restore};
 use crate::segments::HEADER;
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
@@ -20,6 +24,7 @@ use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
 use crate::{change, limits, queues};
+use netlink_sys::protocols::NETLINK_ROUTE;
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -175,6 +180,13 @@ impl Engine {
             })?;
         }
         engine.thread("mesh-timers", timers::run)?;
+        if let Some(index) = engine.index().transpose()? {
+            let watch = LinkWatch::open(index)?;
+            engine.thread("mesh-links", move |shared| {
+                watch_links(shared, &watch);
+                Ok(())
+            })?;
+        }
         Ok(engine)
     }
 
@@ -194,6 +206,17 @@ impl Engine {
 
     pub fn device(&self) -> &Device {
         &self.shared.device
+    }
+
+    /// The interface's index; none of a memory device.
+    fn index(&self) -> Option<io::Result<u32>> {
+        self.device().interface().map(|interface| interface.if_index())
+    }
+
+    /// Puts back what others took away from the interface.
+    pub fn restore(&self, addresses: &[Prefix], mtu: u16, routes: &Routes) -> io::Result<Restored> {
+        let Some(index) = self.index().transpose()? else { return Ok(Restored::default()) };
+        restore(&mut Wire::open(NETLINK_ROUTE, None)?, &Wanted { index, mtu, addresses, routes })
     }
 
     pub fn events(&self) -> &Events {
@@ -368,6 +391,13 @@ impl Engine {
         if entry.peer.outgoing.is_waiting() {
             self.shared.events.tell(Event::Readable, entry.peer.id);
         }
+    }
+}
+
+fn watch_links(shared: &Shared, watch: &LinkWatch) {
+    while !shared.stopping() {
+        shared.events.links(watch.read());
+        shared.waker.wait_for(watch.fd(), None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Events tell the application what happened: bounded, and one wake-up for all that gathers until it looks.
 use crate::limits::MAX_EVENTS;
+use crate::link_watch::Changes;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
@@ -30,6 +31,10 @@ events! {
     PathNeeded => "pathNeeded",
     /// Datagrams that are no WireGuard wait to be taken.
     Datagrams => "datagrams",
+    /// The interface was changed, by others or by this process: its state, an address, or a route into it that went.
+    Interface => "interface",
+    /// Other interfaces of this machine got or lost addresses.
+    Networks => "networks",
     /// The device or a thread is gone; no packets pass any more.
     Failed => "failed",
 }
@@ -39,7 +44,13 @@ impl Event {
     fn is_mark(self) -> bool {
         matches!(
             self,
-            Event::Writable | Event::Readable | Event::PathNeeded | Event::Datagrams | Event::Failed
+            Event::Writable
+                | Event::Readable
+                | Event::PathNeeded
+                | Event::Datagrams
+                | Event::Interface
+                | Event::Networks
+                | Event::Failed
         )
     }
 }
@@ -85,6 +96,15 @@ impl Events {
     pub fn fail(&self, message: String) {
         self.untold.lock().failure.get_or_insert(message);
         self.tell(Event::Failed, 0);
+    }
+
+    /// Tells what the kernel said of links.
+    pub fn links(&self, Changes { interface, networks }: Changes) {
+        for event in
+            [interface.then_some(Event::Interface), networks.then_some(Event::Networks)].into_iter().flatten()
+        {
+            self.tell(event, 0);
+        }
     }
 
     /// Why no packets pass any more.

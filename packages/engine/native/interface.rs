@@ -127,8 +127,7 @@ impl Routes {
             if let Some(other) =
                 present.iter().find(|other| is_for(other, prefix) && other.if_index() != Some(index))
             {
-                let by = other.if_name().map_or("another way", |name| name.as_str());
-                refused.push(format!("{} goes by {by}", prefix.text()));
+                refused.push(format!("{} goes by {}", prefix.text(), way_of(other)));
             } else if let Err(error) = manager.add(&route(prefix)) {
                 refused.push(format!("{}: {error}", prefix.text()));
             } else {
@@ -141,6 +140,35 @@ impl Routes {
         let message = format!("some networks are not routed: {}", refused.join(", "));
         Err(OpenError { code: "engine.route_in_use", message })
     }
+}
+
+impl Routes {
+    /// Sets those of them, and of the `networks` of the interface's addresses, again that others took away. Each that was
+    /// missing comes with the outcome.
+    pub fn restore(
+        &self,
+        index: u32,
+        networks: impl Iterator<Item = Prefix>,
+    ) -> io::Result<Vec<(Prefix, io::Result<()>)>> {
+        let mut manager = RouteManager::new()?;
+        let present = manager.list()?;
+        let is_there = |prefix: &Prefix| {
+            present.iter().any(|route| is_for(route, prefix) && route.if_index() == Some(index))
+        };
+        let mut outcomes = Vec::new();
+        for missing in networks.chain(self.0.iter().copied()).filter(|prefix| !is_there(prefix)) {
+            let result = match present.iter().find(|other| is_for(other, &missing)) {
+                Some(other) => Err(io::Error::other(format!("it goes by {}", way_of(other)))),
+                None => manager.add(&Route::new(missing.address, missing.length).with_if_index(index)),
+            };
+            outcomes.push((missing, result));
+        }
+        Ok(outcomes)
+    }
+}
+
+fn way_of(route: &Route) -> &str {
+    route.if_name().map_or("another way", |name| name.as_str())
 }
 
 fn routes_failed(error: io::Error) -> OpenError {

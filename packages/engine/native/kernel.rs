@@ -14,8 +14,10 @@ use crate::counters::{Counters, Reason};
 use crate::datagrams::{Datagram, Datagrams};
 use crate::events::{Event, Events};
 use crate::interface::{OpenError, Routes, explain};
+use crate::link_watch::LinkWatch;
 use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbePair, Word};
+use crate::restore::{Restored, Wanted, restore};
 use crate::sessions::{Identity, Key};
 use crate::socket::SocketConfig;
 use crate::sockets::{OWN, Source};
@@ -38,9 +40,10 @@ use wireguard::WireguardDevice;
 use worker::Worker;
 use zeroize::Zeroize;
 
-/// What the thread waits for beside its bell: the sockets of probes, and from `FIRST_PEER` on peers.
+/// What the thread waits for beside its bell: the sockets of probes, changes of links, and from `FIRST_PEER` on peers.
 const PROBES: u64 = 1;
-const FIRST_PEER: u64 = 2;
+const LINKS: u64 = 2;
+const FIRST_PEER: u64 = 3;
 
 pub struct KernelInit {
     pub name: String,
@@ -67,8 +70,8 @@ impl KernelEngine {
         init.private_key.zeroize();
         let (mut tables, port) = opened?;
         let failed = |error: io::Error| OpenError { code: "engine.system", message: error.to_string() };
-        let started = start(&init, port);
-        let (probes, poll) = match started {
+        let started = start(&init, port, tables.link.index);
+        let (probes, links, poll) = match started {
             Ok(started) => started,
             Err(error) => {
                 let _ = tables.link.delete();
@@ -86,6 +89,7 @@ impl KernelEngine {
             relays: Mutex::default(),
             work: Mutex::default(),
             poll,
+            links,
             stop: AtomicBool::new(false),
         });
         let mut engine = KernelEngine { shared: shared.clone(), public_key, thread: None };
@@ -120,6 +124,13 @@ impl KernelEngine {
         let mut tables = self.shared.tables.lock();
         let index = tables.link.index;
         tables.routes.set_by(index, routes)
+    }
+
+    /// Puts back what others took away from the interface.
+    pub fn restore(&self, addresses: &[Prefix], mtu: u16) -> io::Result<Restored> {
+        let Tables { link, routes, .. } = &mut *self.shared.tables.lock();
+        let index = link.index;
+        restore(&mut link.wire, &Wanted { index, mtu, addresses, routes })
     }
 
     pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
@@ -268,11 +279,16 @@ fn set_up(link: &mut Link, init: &KernelInit) -> Result<(WireguardDevice, u16), 
     Ok((device, state.port))
 }
 
-fn start(init: &KernelInit, port: u16) -> io::Result<(Option<Probes>, Poll)> {
+fn start(init: &KernelInit, port: u16, index: u32) -> io::Result<(Option<Probes>, Option<LinkWatch>, Poll)> {
     let probes = init.socket.map(|SocketConfig { mark, .. }| Probes::open(port, mark)).transpose()?;
     let poll = Poll::new()?;
     for fd in probes.iter().flat_map(Probes::fds).flatten() {
         poll.add(fd, PROBES)?;
     }
-    Ok((probes, poll))
+    // who stands in for the kernel's netlink has no interface
+    let links = init.netlink.is_none().then(|| LinkWatch::open(index)).transpose()?;
+    if let Some(links) = &links {
+        poll.add(links.fd(), LINKS)?;
+    }
+    Ok((probes, links, poll))
 }

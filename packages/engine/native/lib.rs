@@ -21,6 +21,7 @@ mod inbound;
 pub mod interface;
 pub mod kernel;
 pub mod limits;
+mod link_watch;
 // like `node`, which alone calls it
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod memory;
@@ -41,6 +42,7 @@ mod port_group;
 mod probe_gate;
 pub mod queues;
 mod receivers;
+mod restore;
 mod segments;
 pub mod sessions;
 pub mod socket;

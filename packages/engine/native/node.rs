@@ -7,6 +7,7 @@ use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::memory;
 use crate::node_table::{key, peer_configs, prefixes, probe_pair, ranges, socket_address, word};
+use crate::restore::Restored;
 use crate::socket::{self, SocketConfig};
 use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -65,6 +66,13 @@ pub struct NativeStats {
     pub events_dropped: f64,
     /// Of each guest that was heard: its number, and the address with the port.
     pub heard: Vec<NativeHeard>,
+}
+
+/// What was put back, and what could not be, in words for people.
+#[napi(object)]
+pub struct NativeRestored {
+    pub restored: Vec<String>,
+    pub failed: Vec<String>,
 }
 
 #[napi(object)]
@@ -157,6 +165,12 @@ impl NativeEngine {
     pub fn set_routes(&mut self, routes: Vec<String>) -> Result<()> {
         let Some(engine) = &self.engine else { return Err(closed()) };
         self.routes.set(engine.device(), &prefixes(&routes)?).map_err(failed)
+    }
+
+    /// Puts back what others took away from the interface.
+    #[napi]
+    pub fn restore(&self, addresses: Vec<String>, mtu: u16) -> Result<NativeRestored> {
+        self.engine()?.restore(&prefixes(&addresses)?, mtu, &self.routes).map(restored).map_err(system)
     }
 
     #[napi]
@@ -359,6 +373,10 @@ pub fn native_datagram(datagram: Datagram) -> NativeDatagram {
         len: datagram.len as u32,
         bytes: datagram.bytes.into(),
     }
+}
+
+pub fn restored(Restored { restored, failed }: Restored) -> NativeRestored {
+    NativeRestored { restored, failed }
 }
 
 /// Errors carry their code before a line end; `src/engine.ts` takes them apart.

@@ -60,6 +60,11 @@ impl NativeKernel {
     }
 
     #[napi]
+    pub fn restore(&self, addresses: Vec<String>, mtu: u16) -> Result<NativeRestored> {
+        self.engine()?.restore(&prefixes(&addresses)?, mtu).map(restored).map_err(system)
+    }
+
+    #[napi]
     pub fn set_mtu(&self, mtu: u16) -> Result<()> {
         self.engine()?.set_mtu(mtu).map_err(system)
     }

@@ -279,6 +279,8 @@ describe.skipIf(whyNoAddon !== undefined)(`two engines in one process${because(w
       readable: 0,
       pathNeeded: 0,
       datagrams: 0,
+      interface: 0,
+      networks: 0,
       failed: 0,
     }
     expect(nativeNames()).toEqual({

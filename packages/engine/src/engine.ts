@@ -76,7 +76,8 @@ export interface EngineComponents {
 
 /**
  * The events that the engine tells its application. At most 1024 events wait; more are dropped and counted,
- * except `readable`, `writable`, `pathNeeded`, `datagrams` and `failed`, which are never dropped.
+ * except `readable`, `writable`, `pathNeeded`, `datagrams`, `interface`, `networks` and `failed`, which are never
+ * dropped.
  */
 export type EngineEvent =
   /** Frames for the peer can be read: call `take` until it gives nothing, then wait for the next event. */
@@ -95,6 +96,10 @@ export type EngineEvent =
   | { readonly type: 'guestSession'; readonly guest: string }
   /** Datagrams that are no WireGuard wait: call `takeDatagrams`. */
   | { readonly type: 'datagrams' }
+  /** The interface was changed, by this process or others, who may have taken something away: call `restore`. */
+  | { readonly type: 'interface' }
+  /** Other interfaces of this machine got or lost addresses. */
+  | { readonly type: 'networks' }
   /** The interface was taken away or a thread failed: no packets pass any more. Close the engine and open another. */
   | { readonly type: 'failed'; readonly message: string }
 
@@ -105,6 +110,13 @@ export interface EngineInterface {
   /** Super-segments of TCP and of UDP: granted by the kernel or not. */
   readonly offload: boolean
   readonly offloadUdp: boolean
+}
+
+/** The parts of an interface that others took away, in words for people: `address 10.1.0.1/24`. */
+export interface Restored {
+  readonly restored: readonly string[]
+  /** The parts that the kernel refuses, each with its reason. */
+  readonly failed: readonly string[]
 }
 
 export interface Engine {
@@ -125,6 +137,11 @@ export interface Engine {
    * @throws MeshError `engine.route_in_use` naming those that were left out, after all others were set
    */
   setRoutes(routes: readonly Cidr[]): void
+  /**
+   * Puts back what others took away from the interface: that it is up, the MTU, these addresses with their networks, and
+   * the routes that were set. What others added stays.
+   */
+  restore(wanted: Pick<EngineInit, 'addresses' | 'mtu'>): Restored
   /** The interface's MTU, from now on. */
   setMtu(mtu: number): void
   /**
@@ -320,6 +337,10 @@ class NativeBackedEngine implements Engine {
     guarded(() => this.#native.setMtu(mtu))
   }
 
+  restore({ addresses, mtu }: Pick<EngineInit, 'addresses' | 'mtu'>): Restored {
+    return guarded(() => this.#native.restore(addresses.map(formatAddressInRange), mtu))
+  }
+
   take(peer: PeerId): Uint8Array | undefined {
     const number = this.#numbers.get(peer)
     if (number === undefined || this.#closed) return undefined
@@ -418,7 +439,7 @@ class NativeBackedEngine implements Engine {
   }
 
   #translate(type: NativeEvent | undefined, number: number): EngineEvent | undefined {
-    if (type === 'datagrams') return { type }
+    if (type === 'datagrams' || type === 'interface' || type === 'networks') return { type }
     if (type === 'failed') return { type, message: this.#native.failure() ?? '' }
     const guest = this.#guests.get(number)
     if (guest !== undefined) return type === 'session' ? { type: 'guestSession', guest } : undefined

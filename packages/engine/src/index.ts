@@ -25,6 +25,7 @@ export {
   type EngineInit,
   type EngineInterface,
   openEngine,
+  type Restored,
 } from './engine.ts'
 export type { EngineErrorCode } from './errors.ts'
 export { framesOf } from './frames.ts'

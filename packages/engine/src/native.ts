@@ -82,6 +82,7 @@ export interface NativeEngine {
   setAddresses(addresses: readonly string[]): void
   setRoutes(routes: readonly string[]): void
   setMtu(mtu: number): void
+  restore(addresses: readonly string[], mtu: number): { restored: string[]; failed: string[] }
   take(peer: number): Uint8Array | null
   inject(peer: number, bytes: Uint8Array): boolean
   injectPackets(peer: number, packets: Uint8Array): void

@@ -18,7 +18,6 @@ import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
 import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
 import { vpnStatus } from './status.ts'
-import { interfaceLost } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { TableInputs } from './table/table-inputs.ts'
 import { type TableWatch, watchTable } from './table/watch-table.ts'
@@ -76,7 +75,6 @@ class MeshVpn implements Vpn {
   #applier: TableApplier | undefined
   #watch: TableWatch | undefined
   #table: VpnTable | undefined
-  #engineProblem: VpnProblem | undefined
 
   constructor(init: VpnInit, components: VpnComponents) {
     const { ledger, network, host, openLeaseFile } = components
@@ -207,7 +205,8 @@ class MeshVpn implements Vpn {
   problems(): readonly VpnProblem[] {
     return findProblems({
       ...this.#components,
-      engineProblem: this.#engineProblem,
+      interfaceProblem: this.#parts?.supervisor.interfaceProblem,
+      ranges: this.#checked.ranges,
       own: this.#own,
       applier: this.#applier,
       isUp: this.#isUp,
@@ -256,8 +255,7 @@ class MeshVpn implements Vpn {
     const { advertiseRoutes = [], mtu = DEFAULT_MTU } = this.#init
     signal.throwIfAborted()
     checkInit(this.#init, this.#checked)
-    if (!this.#takesIpv6)
-      log.info('interface has IPv4 only', { mtu, ipv6NeedsMtu: MIN_IPV6_MTU, hostHasIpv6: host.hasIpv6() })
+    if (!this.#takesIpv6) log.info('interface has IPv4 only', { mtu, leastForIpv6: MIN_IPV6_MTU })
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
     this.#ends.push(host.watchProblems?.(() => this.#tellProblems()) ?? (() => {}))
@@ -305,6 +303,7 @@ class MeshVpn implements Vpn {
           onEvent: (event) => this.#engineEvent(event),
           onLost: (error) => this.#interfaceLost(error),
           onReopened: () => this.#interfaceBack(),
+          onInterfaceProblem: () => this.#tellProblems(),
         },
         { openEngine, clock, log },
       ),
@@ -372,19 +371,18 @@ class MeshVpn implements Vpn {
   }
 
   #engineEvent(event: EngineEvent): void {
+    if (event.type === 'networks') return this.#tellProblems()
     if (event.type === 'guestSession') return this.#guests.session(event.guest)
     this.#parts?.tunnels.engineEvent(event)
     if (event.type === 'session' || event.type === 'silent') this.#listeners.emit(event)
   }
 
   #interfaceLost(error: Error | undefined): void {
-    this.#engineProblem = interfaceLost(this.#init.interface, error, this.#components.clock.now())
     if (error !== undefined) this.#enter('failed')
     this.#tellProblems()
   }
 
   #interfaceBack(): void {
-    this.#engineProblem = undefined
     this.#applier?.forgetRoutes()
     this.#parts?.tunnels.engineReopened()
     this.#watch?.rebuild()

@@ -64,6 +64,7 @@ function openSeat({ refusesRoutes = false } = {}) {
       onEvent() {},
       onLost: (error) => told.push(error === undefined ? 'lost' : 'gone'),
       onReopened: () => told.push('back'),
+      onInterfaceProblem() {},
     },
     {
       clock,

@@ -12,8 +12,12 @@ import type {
   EngineInterface,
   EngineStats,
   EngineTable,
+  Restored,
 } from '@mesh/engine'
+import { InterfaceKeeper } from './interface-keeper.ts'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
+import type { VpnProblem } from './vpn.ts'
+import { interfaceLost } from './vpn-problems.ts'
 
 type SupervisedEngine = Pick<
   Engine,
@@ -43,15 +47,19 @@ export interface EngineSupervisor {
   setRoutes(routes: readonly Cidr[]): Error | undefined
   /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
   stats(): EngineStats
+  /** The interface is lost, or not as it has to be. */
+  readonly interfaceProblem: VpnProblem | undefined
   close(): void
 }
 
 interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
-  /** Called with all events but `failed`. */
+  /** Called with all events but `failed` and `interface`. */
   readonly onEvent: (event: EngineEvent) => void
   /** Called when the interface is lost. It is made again in a second, except where there is an error. */
   readonly onLost: (error: Error | undefined) => void
   readonly onReopened: () => void
+  /** Called when `interfaceProblem` has changed. */
+  readonly onInterfaceProblem: () => void
 }
 
 interface EngineSupervisorComponents {
@@ -61,6 +69,8 @@ interface EngineSupervisorComponents {
 }
 
 const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
+
+const NOTHING: Restored = { restored: [], failed: [] }
 
 const NO_STATS: EngineStats = {
   device: NO_COUNTERS,
@@ -81,18 +91,23 @@ class ReopeningEngine implements EngineSupervisor {
   readonly engine: SupervisedEngine
   readonly #init: EngineSupervisorInit
   readonly #components: EngineSupervisorComponents
+  readonly #keeper: InterfaceKeeper
   #engine: Engine | undefined
   #addresses: readonly AddressInRange[]
   #table: EngineTable = { local: [], peers: [] }
   #left = NO_COUNTERS
   #reopenedAt = Number.NEGATIVE_INFINITY
   #cancelReopen = () => {}
+  #lostProblem: VpnProblem | undefined
   #closed = false
 
   constructor(init: EngineSupervisorInit, components: EngineSupervisorComponents) {
     this.#init = init
     this.#components = components
     this.#addresses = init.addresses
+    const { name, mtu } = init
+    const restore = () => this.#engine?.restore({ addresses: this.#addresses, mtu }) ?? NOTHING
+    this.#keeper = new InterfaceKeeper({ name, restore, onProblem: init.onInterfaceProblem }, components)
     const first = this.#open()
     this.#engine = first
     const current = () => this.#engine
@@ -118,6 +133,10 @@ class ReopeningEngine implements EngineSupervisor {
 
   get interface(): EngineInterface | undefined {
     return this.#engine?.interface
+  }
+
+  get interfaceProblem(): VpnProblem | undefined {
+    return this.#lostProblem ?? this.#keeper.problem
   }
 
   setTable(table: EngineTable): void {
@@ -158,20 +177,27 @@ class ReopeningEngine implements EngineSupervisor {
   close(): void {
     this.#closed = true
     this.#cancelReopen()
+    this.#keeper.stop()
     this.#engine?.close()
     this.#engine = undefined
   }
 
   #open(): Engine {
-    const { name, mtu, privateKey, udp, onEvent } = this.#init
+    const { name, mtu, privateKey, udp } = this.#init
     return this.#components.openEngine({
       name,
       mtu,
       privateKey,
       ...(udp !== undefined && { udp }),
       addresses: this.#addresses,
-      onEvent: (event) => (event.type === 'failed' ? this.#lost(event.message) : onEvent(event)),
+      onEvent: (event) => this.#hear(event),
     })
+  }
+
+  #hear(event: EngineEvent): void {
+    if (event.type === 'failed') this.#lost(event.message)
+    else if (event.type === 'interface') this.#keeper.changed()
+    else this.#init.onEvent(event)
   }
 
   #lost(message: string): void {
@@ -183,7 +209,7 @@ class ReopeningEngine implements EngineSupervisor {
     this.#engine.close()
     this.#engine = undefined
     const isAgain = clock.monotonic() < this.#reopenedAt + REOPEN_AGAIN_MS
-    this.#init.onLost(isAgain ? new Error(message) : undefined)
+    this.#tellLost(isAgain ? new Error(message) : undefined)
     if (!isAgain) this.#cancelReopen = clock.after(REOPEN_AFTER_MS, () => this.#reopen())
   }
 
@@ -195,9 +221,15 @@ class ReopeningEngine implements EngineSupervisor {
     } catch (error) {
       this.#engine?.close()
       this.#engine = undefined
-      return this.#init.onLost(toError(error))
+      return this.#tellLost(toError(error))
     }
+    this.#lostProblem = undefined
     this.#init.onReopened()
+  }
+
+  #tellLost(error: Error | undefined): void {
+    this.#lostProblem = interfaceLost(this.#init.name, error, this.#components.clock.now())
+    this.#init.onLost(error)
   }
 }
 

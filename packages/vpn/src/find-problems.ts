@@ -1,11 +1,11 @@
 /** The problems of a VPN that a person should know of, gathered from its parts; and how many members are near. */
-import { BUCKETS, type PeerId, shortPeerId } from '@mesh/core'
-import { checkNotTaken } from './addresses/check-addresses.ts'
+import { BUCKETS, type Cidr, type PeerId, shortPeerId } from '@mesh/core'
+import { checkNotTaken, findClashes } from './addresses/check-addresses.ts'
 import type { TableApplier } from './apply-table.ts'
 import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
 import type { OwnAddresses } from './own-addresses.ts'
-import { noIpv6, notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
+import { networkInRange, noIpv6, notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './table/prefix.ts'
 import { VPN_PROTOCOL } from './tunnels/limits.ts'
@@ -14,7 +14,10 @@ import type { VpnComponents, VpnExitStatus, VpnInit, VpnProblem } from './vpn.ts
 
 interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clock'> {
   readonly init: VpnInit
-  readonly engineProblem: VpnProblem | undefined
+  /** The interface was taken away, or something of it. */
+  readonly interfaceProblem: VpnProblem | undefined
+  /** The ranges of this node's addresses, or the one in which it leases. */
+  readonly ranges: readonly Cidr[]
   readonly own: OwnAddresses
   readonly applier: Pick<TableApplier, 'addressesError' | 'routesError'> | undefined
   /** All that starting waits for is there. */
@@ -27,10 +30,11 @@ interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clo
 }
 
 export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
-  const { init, engineProblem, own, applier, isUp, guests, exit, table, ledger, host, clock } = input
+  const { init, interfaceProblem, own, applier, isUp, guests, exit, table, ledger, host, clock } = input
   const errors = [applier?.addressesError, own.leaseError].filter((error) => error !== undefined)
   return [
-    ...(engineProblem === undefined ? [] : [engineProblem]),
+    ...(interfaceProblem === undefined ? [] : [interfaceProblem]),
+    ...(input.tunnels === undefined ? [] : clashProblems(input)),
     ...errors.map((error) => problemOf(error)),
     ...(isUp ? checkNotTaken(own.all(), ledger, clock.now()).map((error) => problemOf(error)) : []),
     ...(host.hasIpv6() ? [] : [noIpv6(init.interface)]),
@@ -42,6 +46,11 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...(host.problems?.() ?? []),
     ...(table?.problems ?? []),
   ]
+}
+
+/** A network of this machine that came after the start: before it, such a clash is an error. */
+function clashProblems({ ranges, host, init }: FindProblemsInput): readonly VpnProblem[] {
+  return findClashes(ranges, host.networks(), init.interface).map(networkInRange)
 }
 
 /** Gives the members that a claim has to reach: those connected that the ledger knows, or that speak the VPN's protocol. */

@@ -60,6 +60,15 @@ export const REOPEN_AFTER_MS = 1_000
 /** The time, in ms, within which an interface that is taken away a second time is not made anew. */
 export const REOPEN_AGAIN_MS = 60_000
 
+/** How long after a change of the interface it is looked at, in ms: changes come in bursts. */
+export const RESTORE_AFTER_MS = 100
+/** How often what the kernel refused to put back is tried again, in ms. */
+export const RESTORE_AGAIN_MS = 10_000
+/** How often things are put back within `RESTORE_WINDOW_MS` before the other program is left alone. */
+export const MAX_RESTORES = 10
+/** The time in which that is counted, in ms; then also how often it is still tried. */
+export const RESTORE_WINDOW_MS = 60_000
+
 // Exit
 
 /** How long an exit that was not reached so far is looked for, in ms, before that is an error. */

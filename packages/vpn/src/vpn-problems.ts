@@ -1,4 +1,5 @@
 import { type Cidr, MeshError } from '@mesh/core'
+import type { Clash } from './addresses/check-addresses.ts'
 import { isIpv4 } from './addresses/ip-math.ts'
 import type { VpnHost, VpnProblem } from './vpn.ts'
 
@@ -11,6 +12,16 @@ export function problemOf(error: Error, since?: number): VpnProblem {
     title: error.message,
     hint: (isMesh ? error.hint : undefined) ?? 'See the log; restart the node if this lasts.',
     ...(since !== undefined && { since }),
+  }
+}
+
+/** The problem of a network of this machine that came while the VPN runs, and has its addresses. */
+export function networkInRange({ range, network: { interface: name, address } }: Clash): VpnProblem {
+  return {
+    code: 'vpn.address_in_use',
+    severity: 'error',
+    title: `The network ${address.range} of ${name} overlaps with the VPN's range ${range}: packets for machines of ${name}, its router among them, may go into the VPN`,
+    hint: `Stop the node to reach ${name}'s network and what lies behind it. To have both, restart all nodes with a range that no network of theirs has, with one address each: --address 10.77.0.11/24.`,
   }
 }
 
@@ -38,6 +49,26 @@ export function interfaceLost(name: string, error: Error | undefined, since: num
         ? 'It is made again at once.'
         : 'Find out what removes it (a network manager, a second VPN), then restart the node.',
     since,
+  }
+}
+
+/** The problem of an interface that lacks what the kernel refuses to put back. */
+export function interfaceNotRestored(name: string, failed: readonly string[]): VpnProblem {
+  return {
+    code: 'vpn.interface_changed',
+    severity: 'error',
+    title: `Another program changed ${name}, and the kernel refuses to put back: ${failed.join(', ')}`,
+    hint: `Undo what the other program did (\`ip address\`, \`ip route\`, \`sysctl net.ipv6.conf.${name}.disable_ipv6\`). The node tries again every 10 s.`,
+  }
+}
+
+/** The problem of an interface that another program keeps changing. */
+export function interfaceContested(name: string, taken: readonly string[]): VpnProblem {
+  return {
+    code: 'vpn.interface_changed',
+    severity: 'error',
+    title: `Another program takes away from ${name} again and again: ${taken.join(', ')}`,
+    hint: `Find it and let it leave ${name} alone, for NetworkManager \`nmcli device set ${name} managed no\`; \`ip monitor\` shows each change. Until then the node puts things back once a minute.`,
   }
 }
 

@@ -1,23 +1,20 @@
 //! The interface of kind `wireguard`, by rtnetlink. Unlike a TUN device it outlives the process that made it: it bears
 //! a mark by which the next one knows it, and a name of the host's network namespace says whether that process lives.
-use super::netlink::{Wipe, Wire};
+use super::netlink::Wire;
 use crate::interface::{OpenError, check_name, claim, explain};
+use crate::restore::address_message;
 use crate::table::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
-use std::net::IpAddr;
 use std::os::unix::net::UnixListener;
 
 /// The mark of an interface that a node made (IFLA_IFALIAS, `ip link show`).
 const ALIAS: &str = "mesh";
 
-impl Wipe for RouteNetlinkMessage {}
-
 pub struct Link {
-    wire: Wire,
+    pub wire: Wire,
     pub name: String,
     pub index: u32,
     mtu: u16,
@@ -72,12 +69,15 @@ impl Link {
     /// Makes `wanted` the addresses; those that stay are not touched.
     pub fn set_addresses(&mut self, wanted: &[Prefix]) -> io::Result<()> {
         for gone in self.addresses.clone().iter().filter(|present| !wanted.contains(present)) {
-            self.ask(RouteNetlinkMessage::DelAddress(self.address(gone)), 0)?;
+            self.ask(RouteNetlinkMessage::DelAddress(address_message(self.index, gone)), 0)?;
             self.addresses.retain(|present| present != gone);
         }
         for new in wanted {
             if !self.addresses.contains(new) {
-                self.ask(RouteNetlinkMessage::NewAddress(self.address(new)), NLM_F_CREATE | NLM_F_EXCL)?;
+                self.ask(
+                    RouteNetlinkMessage::NewAddress(address_message(self.index, new)),
+                    NLM_F_CREATE | NLM_F_EXCL,
+                )?;
                 self.addresses.push(*new);
             }
         }
@@ -123,22 +123,6 @@ impl Link {
             }
             _ => None,
         }))
-    }
-
-    fn address(&self, prefix: &Prefix) -> AddressMessage {
-        let mut message = AddressMessage::default();
-        message.header.index = self.index;
-        message.header.prefix_len = prefix.length;
-        message.header.family = match prefix.address {
-            IpAddr::V4(_) => AddressFamily::Inet,
-            IpAddr::V6(_) => AddressFamily::Inet6,
-        };
-        if prefix.address.is_ipv6() {
-            message.header.flags = AddressHeaderFlags::Nodad;
-        }
-        message.attributes =
-            vec![AddressAttribute::Local(prefix.address), AddressAttribute::Address(prefix.address)];
-        message
     }
 
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<Vec<RouteNetlinkMessage>> {

@@ -10,6 +10,7 @@ use crate::datagrams::Datagrams;
 use crate::events::{Event, Events};
 use crate::interface::Routes;
 use crate::limits::PATH_NEEDED_AGAIN;
+use crate::link_watch::LinkWatch;
 use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::sessions::Key;
 use crate::table::Prefix;
@@ -26,6 +27,7 @@ pub struct Shared {
     pub name: String,
     pub port: u16,
     pub probes: Option<Probes>,
+    pub links: Option<LinkWatch>,
     pub events: Events,
     pub datagrams: Datagrams,
     pub counters: Counters,

@@ -2,7 +2,7 @@
 use super::poll::BELL;
 use super::relay::RelayMemory;
 use super::shared::Shared;
-use super::{FIRST_PEER, PROBES};
+use super::{FIRST_PEER, LINKS, PROBES};
 use crate::events::Event;
 use crate::limits::*;
 use crate::sockets::{OWN, Source};
@@ -32,6 +32,7 @@ impl<'a> Worker<'a> {
                 match what {
                     BELL => self.streams(),
                     PROBES => self.probes(),
+                    LINKS => self.links(),
                     peer => self.kernel((peer - FIRST_PEER) as u32),
                 }
             }
@@ -53,6 +54,12 @@ impl<'a> Worker<'a> {
         if let Some(relay) = self.shared.relay(peer) {
             // what is left is told again by the next wait
             relay.read_kernel(&mut self.memory, &self.shared.events);
+        }
+    }
+
+    fn links(&mut self) {
+        if let Some(links) = &self.shared.links {
+            self.shared.events.links(links.read());
         }
     }
 

@@ -39,11 +39,26 @@ export function checkHostNetworks(
   networks: readonly HostNetwork[],
   ownInterface: string,
 ): readonly AddressError[] {
+  return findClashes(ranges, networks, ownInterface).map(overlapping)
+}
+
+/** A range of the VPN, and a network of this machine that overlaps with it. */
+export interface Clash {
+  readonly range: Cidr
+  readonly network: HostNetwork
+}
+
+/** Gives the first network of the host that overlaps with each range; the VPN's own interface counts for none. */
+export function findClashes(
+  ranges: readonly Cidr[],
+  networks: readonly HostNetwork[],
+  ownInterface: string,
+): readonly Clash[] {
   return ranges.flatMap((range) => {
     const clash = networks.find(
       (network) => network.interface !== ownInterface && overlap(range, network.address.range),
     )
-    return clash === undefined ? [] : [overlapping(range, clash)]
+    return clash === undefined ? [] : [{ range, network: clash }]
   })
 }
 
@@ -125,7 +140,7 @@ function overlap(a: Cidr, b: Cidr): boolean {
   return covers(one, other) || covers(other, one)
 }
 
-function overlapping(range: Cidr, { interface: name, address }: HostNetwork): AddressError {
+function overlapping({ range, network: { interface: name, address } }: Clash): AddressError {
   return vpnError('vpn.address_in_use', `${range} overlaps with ${address.range}, the network of ${name}`, {
     hint: `Use a range for the VPN that no network of this machine has, on all nodes: --address 10.77.0.11/24.`,
     issues: [{ field: '--address', value: range, expected: `a range outside of ${address.range}` }],

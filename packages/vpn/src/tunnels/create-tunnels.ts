@@ -162,8 +162,10 @@ class PeerTunnels implements Tunnels {
       case 'datagrams':
         return this.#paths.datagrams()
       case 'guestSession':
+      case 'interface':
+      case 'networks':
       case 'failed':
-        // guests have no streams; whoever opened the engine closes it
+        // guests have no streams; the caller that opened the engine has the interface
         return
     }
   }
