@@ -41,13 +41,6 @@ export function totalBytes({ entries }: Pick<Manifest, 'entries'>): number {
   return bytes
 }
 
-/** Files of a share, without its folders. */
-export function countFiles({ entries }: Pick<Manifest, 'entries'>): number {
-  let files = 0
-  for (const { isFolder } of entries) if (!isFolder) files++
-  return files
-}
-
 /** The path of the folder that an entry is in; empty at the top. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))

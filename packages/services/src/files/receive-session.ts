@@ -46,7 +46,7 @@ export interface ReceivedShare {
 }
 
 /** The size of a share without what is left out here, and how much of it is there already. */
-export interface ShareSize {
+interface ShareSize {
   readonly fileCount: number
   readonly totalBytes: number
   /** Bytes of the files that are whole already. */
