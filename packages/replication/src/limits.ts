@@ -242,6 +242,9 @@ export const SCRUB_REST_MS = 20
 /** How often a node with ownership `off` sends its last block, in ms. */
 export const OFF_SYNC_INTERVAL_MS = 10_000
 
+/** The longest time, in ms, in which a node that ends tells the others so. */
+export const LEAVE_MS = 1_000
+
 // --- announcing -------------------------------------------------------------------------------------------
 
 /** How long a key that was given up in a race is left alone, in ms: by then the other's word for it is found. */
