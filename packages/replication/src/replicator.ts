@@ -210,7 +210,7 @@ class LedgerReplicator implements Replicator {
     this.#publisher.stop()
   }
 
-  /** In mode `off` nobody is asked whether an owner is alive. */
+  /** Tells the others that this node ends; not in mode `off`, where every owner counts as alive. */
   async #leave(): Promise<void> {
     const { ledger, clock } = this.#components
     if (ledger.mode === 'off') return this.#heartbeat.stop()
