@@ -244,6 +244,9 @@ export const OFF_SYNC_INTERVAL_MS = 10_000
 /** The time over which members with ownership `off` spread the repetition of what one block took from them all, in ms. */
 export const OFF_REPEAT_SPREAD_MS = 1_000
 
+/** The longest time, in ms, in which a node that ends tells the others so. */
+export const LEAVE_MS = 1_000
+
 // --- announcing -------------------------------------------------------------------------------------------
 
 /** How long a key that was given up in a race is left alone, in ms: by then the other's word for it is found. */

@@ -3,7 +3,16 @@
  * blocks, and sessions that find what was missed. Beside that it says that this node is alive, reaps, and serves
  * legacy members. It holds no rule of its own about entries: the ledger judges.
  */
-import { BUCKETS, type Clock, heartbeatValue, type Logger, type PeerId, type Random } from '@mesh/core'
+import {
+  BUCKETS,
+  type Clock,
+  heartbeatValue,
+  type Logger,
+  type PeerId,
+  type Random,
+  untilAborted,
+  withDeadline,
+} from '@mesh/core'
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync, type Prospect } from './presence/initial-sync.ts'
 import { watchClockSteps } from './clock-steps.ts'
@@ -19,6 +28,7 @@ import {
   GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
+  LEAVE_MS,
   LIVENESS_MS,
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
@@ -62,7 +72,10 @@ export interface ReplicatorComponents {
 
 export interface Replicator {
   start(): Promise<void>
-  /** Idempotent; leaves nothing running. The ledger is not stopped; before `ready` it goes on holding claims. */
+  /**
+   * Tells the others that this node ends, which takes a second at most. Idempotent; leaves nothing running. The ledger is
+   * not stopped; before `ready` it goes on holding claims.
+   */
   stop(): Promise<void>
   /**
    * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
@@ -205,15 +218,26 @@ class LedgerReplicator implements Replicator {
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return
     this.#state = 'stopped'
+    await this.#leave()
     for (const end of [...this.#ends, ...this.#announcing]) end()
     this.#catchUp.stop()
     this.#contested.stop()
-    this.#heartbeat.stop()
     this.#legacy.stop()
     this.#initialSync.stop()
     this.#receiver.stop()
     this.#reconciler.stop()
     this.#publisher.stop()
+  }
+
+  /** Tells the others that this node ends; not in mode `off`, where every owner counts as alive. */
+  async #leave(): Promise<void> {
+    const { ledger, clock } = this.#components
+    if (ledger.mode === 'off') return this.#heartbeat.stop()
+    const left = this.#heartbeat.leave().then(() => this.#publisher.drained())
+    const reason = () => new Error('nobody took it in time')
+    await withDeadline({ clock, ms: LEAVE_MS, reason }, (signal) => untilAborted(left, signal)).catch(
+      () => {},
+    )
   }
 
   ready(): Promise<void> {

@@ -147,8 +147,9 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
   await replicator.start()
   const kill = async () => {
     link.unplug()
-    await replicator.stop()
+    // the ledger first: a process that is killed says nothing any more
     await ledger.stop()
+    await replicator.stop()
   }
   const setClock = (aheadMs: number) => {
     skewMs = aheadMs

@@ -40,6 +40,29 @@ describe('two members', () => {
     await Promise.all([anna, bert].map((node) => node.kill()))
   })
 
+  it('know at once that one ended, keep what is its own for it, and know at once that it is back', async () => {
+    const { clock, start } = createStage()
+    const store = createRetainingStore()
+    const [anna, bert] = [await start(0, { store }), await start(1)]
+    await clock.advance(10 * SECOND)
+    anna.ledger.put('machines', '10.1.0.5', machine(anna))
+    await clock.advance(SECOND)
+    const isLive = () => bert.ledger.snapshot().isOwnerLive(anna.id, clock.now())
+    expect(isLive()).toBe(true)
+    const stopping = anna.replicator.stop()
+    await clock.advance(100)
+    await stopping
+    expect(isLive()).toBe(false)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.5')?.owner).toBe(anna.id)
+    await anna.kill()
+    const again = await start(0, { store })
+    await clock.advance(3 * SECOND)
+    expect(isLive()).toBe(true)
+    expect(bert.ledger.snapshot().getLive('machines', '10.1.0.5')?.owner).toBe(anna.id)
+    expectEqual(again, bert)
+    await Promise.all([again, bert].map((node) => node.kill()))
+  })
+
   it('learn within seconds what the other writes where a wrong clock keeps them off each other’s topic', async () => {
     const { clock, start } = createStage(1, { hears: () => false })
     const [anna, bert] = [await start(0), await start(1)]

@@ -16,6 +16,8 @@ export interface Publisher {
   /** Publishes as `send` does, in one block whatever its size. */
   sendWhole(entries: Iterable<KeyedEntry>, head: BlockHead): Promise<number>
   readonly counts: { blocks: number; entries: number; bytes: number; failed: number }
+  /** Resolves when nothing waits to be sent. */
+  drained(): Promise<void>
   stop(): void
 }
 
@@ -34,6 +36,7 @@ class RoomPublisher implements Publisher {
   readonly #components: PublisherComponents
   readonly #waiting = new Map<string, KeyedEntry>()
   #sending = false
+  #draining = Promise.resolve()
   #stopped = false
 
   constructor(components: PublisherComponents) {
@@ -42,7 +45,11 @@ class RoomPublisher implements Publisher {
 
   publish(entries: Iterable<KeyedEntry>): void {
     for (const keyed of entries) this.#waiting.set(positionId(keyed), keyed)
-    if (!this.#sending && this.#waiting.size > 0) void this.#drain()
+    if (!this.#sending && this.#waiting.size > 0) this.#draining = this.#drain()
+  }
+
+  drained(): Promise<void> {
+    return this.#draining
   }
 
   async send(entries: Iterable<KeyedEntry>, head?: BlockHead): Promise<number> {

@@ -29,6 +29,7 @@ function createNode() {
   const { clock, sleepy, sleep } = createSleeper()
   const self = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
   const beats: { at: number; value: string }[] = []
+  const ended: string[] = []
   let arrived = Promise.withResolvers<void>()
   let begun = 0
   const heartbeat = createHeartbeat(
@@ -40,9 +41,14 @@ function createNode() {
           beats.push({ at: clock.now(), value })
           return { settled: Promise.resolve({ state: 'committed', block: 1 }) }
         },
+        delete(_bucket, key) {
+          ended.push(key)
+          return { settled: Promise.resolve({ state: 'committed', block: 1 }) }
+        },
       },
       initialSync: {
         wait: () => arrived.promise,
+        ready: true,
         begin() {
           begun++
           arrived = Promise.withResolvers<void>()
@@ -54,7 +60,7 @@ function createNode() {
     },
   )
   heartbeat.start()
-  return { clock, sleep, beats, heartbeat, arrive: () => arrived.resolve(), begun: () => begun }
+  return { clock, sleep, beats, ended, self, heartbeat, arrive: () => arrived.resolve(), begun: () => begun }
 }
 
 it('says nothing before the node has arrived, then at once', async () => {
@@ -67,6 +73,18 @@ it('says nothing before the node has arrived, then at once', async () => {
   heartbeat.stop()
   await clock.advance(10 * MINUTE)
   expect([beats.length, clock.pending]).toEqual([1, 0])
+})
+
+it('is ended by a node that leaves, once there was one', async () => {
+  const { clock, beats, ended, self, heartbeat, arrive } = createNode()
+  arrive()
+  await clock.advance(0)
+  await heartbeat.leave()
+  await clock.advance(10 * MINUTE)
+  expect([beats.length, ended, clock.pending]).toEqual([1, [self], 0])
+  const silent = createNode()
+  await silent.heartbeat.leave()
+  expect(silent.ended).toEqual([])
 })
 
 it('goes on after a nap, but after a sleep that outlasted the lease it arrives anew', async () => {

@@ -1,4 +1,8 @@
-/** Says that this node is alive: at once when it has arrived, then in time for four to fit into a lease. */
+/**
+ * Says that this node is alive: at once when it has arrived, then in time for four to fit into a lease. A node that ends
+ * says so, too: it ends its heartbeat, so that others need not wait for the lease. Its other entries stay, for when it
+ * comes back.
+ */
 import { BUCKETS, type Clock, heartbeatValue, type Logger, type Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { InitialSync } from './initial-sync.ts'
@@ -12,8 +16,8 @@ export interface HeartbeatInit {
 }
 
 export interface HeartbeatComponents {
-  readonly ledger: Pick<Ledger, 'self' | 'put'>
-  readonly initialSync: Pick<InitialSync, 'wait' | 'begin'>
+  readonly ledger: Pick<Ledger, 'self' | 'put' | 'delete'>
+  readonly initialSync: Pick<InitialSync, 'wait' | 'begin' | 'ready'>
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -28,6 +32,8 @@ export interface Heartbeat {
   /** The time of the last beat, in unix ms. */
   readonly lastAt: number | undefined
   stop(): void
+  /** Stops, and ends the heartbeat in the ledger. Resolves when that is written; never rejects. */
+  leave(): Promise<void>
 }
 
 export function createHeartbeat(init: HeartbeatInit, components: HeartbeatComponents): Heartbeat {
@@ -65,6 +71,18 @@ class LedgerHeartbeat implements Heartbeat {
   stop(): void {
     this.#stopped = true
     this.#cancel()
+  }
+
+  async leave(): Promise<void> {
+    this.stop()
+    const { ledger, initialSync, logger } = this.#components
+    // before it has arrived it has said nothing, and a write would be held
+    if (this.lastAt === undefined || !initialSync.ready) return
+    try {
+      await ledger.delete(BUCKETS.healthcheck, ledger.self).settled
+    } catch (error) {
+      logger.debug('heartbeat not ended', { error })
+    }
   }
 
   #beat(): void {

@@ -166,6 +166,9 @@ export class PeerGuard implements ExchangeKind {
       const isNew = entry.updatedAt * 1000 + livenessMs > now
       if (entry.deleted || isNew || key === self || present.has(key)) continue
       if (snapshot.isOwnerLive(key, now)) continue
+      // one that said that it ends may only start again
+      const heartbeat = snapshot.get(BUCKETS.healthcheck, key)
+      if (heartbeat?.deleted === true && heartbeat.updatedAt * 1000 + livenessMs > now) continue
       ledger.delete(BUCKETS.trustzone, key)
       log.info('peer is not trusted any more: it left', { peer: key })
     }
