@@ -23,7 +23,7 @@ use crate::source_limits::SocketLimits;
 use crate::table::{Current, Entry, Path, Prefix, Table};
 use crate::timers::{self, TickPause};
 use crate::waiting::Waiting;
-use crate::{change, limits, queues};
+use crate::{change, limits, queues, socket};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use std::io;
 use std::net::SocketAddr;
@@ -403,7 +403,7 @@ fn watch_links(shared: &Shared, watch: &LinkWatch) {
 
 fn open_sockets(config: SocketConfig, count: usize) -> io::Result<Sockets> {
     Sockets::open(config, count)
-        .map_err(|error| io::Error::other(format!("UDP port {}: {error}", config.port)))
+        .map_err(|error| io::Error::new(error.kind(), socket::describe(&error, config.port)))
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

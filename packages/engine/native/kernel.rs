@@ -19,7 +19,7 @@ use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbePair, Word};
 use crate::restore::{Restored, Wanted, restore};
 use crate::sessions::{Identity, Key};
-use crate::socket::SocketConfig;
+use crate::socket::{SocketConfig, describe};
 use crate::sockets::{OWN, Source};
 use crate::table::Prefix;
 use link::{Link, refusal};
@@ -270,9 +270,7 @@ fn set_up(link: &mut Link, init: &KernelInit) -> Result<(WireguardDevice, u16), 
     link.set_addresses(&init.addresses)
         .map_err(|error| explain(error, "could not give its addresses to", &init.name))?;
     link.enable().map_err(|error| match error.raw_os_error() {
-        Some(libc::EADDRINUSE) => {
-            OpenError { code: "engine.system", message: format!("UDP port {port}: {error}") }
-        }
+        Some(libc::EADDRINUSE) => OpenError { code: "engine.port_in_use", message: describe(&error, port) },
         _ => explain(error, "could not set up", &init.name),
     })?;
     let state = device.read().map_err(failed)?;

@@ -133,7 +133,7 @@ impl NativeEngine {
             wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
         };
         let socket = init.udp_port.map(|port| SocketConfig { port, mark: init.udp_mark });
-        let engine = Engine::start(device, private_key, socket, Box::new(wake)).map_err(system)?;
+        let engine = Engine::start(device, private_key, socket, Box::new(wake)).map_err(not_started)?;
         Ok(NativeEngine { engine: Some(engine), memory, routes: Routes::default() })
     }
 
@@ -386,6 +386,14 @@ pub fn failed(error: OpenError) -> Error {
 
 pub fn system(error: std::io::Error) -> Error {
     failed(OpenError { code: "engine.system", message: error.to_string() })
+}
+
+/// Nothing but the port can be in use when the interface is there.
+fn not_started(error: std::io::Error) -> Error {
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return system(error);
+    }
+    failed(OpenError { code: "engine.port_in_use", message: error.to_string() })
 }
 
 pub fn closed() -> Error {

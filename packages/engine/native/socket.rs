@@ -33,6 +33,14 @@ pub struct SocketConfig {
     pub mark: Option<u32>,
 }
 
+/// Says in words for people why the port cannot be had.
+pub fn describe(error: &io::Error, port: u16) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => format!("another program has UDP port {port}"),
+        _ => format!("UDP port {port}: {error}"),
+    }
+}
+
 impl UdpSocket {
     /// Listens on all addresses of both families, or of IPv4 where the host has no IPv6.
     pub fn open(config: SocketConfig) -> io::Result<UdpSocket> {

@@ -11,6 +11,7 @@ export type EngineErrorCode =
   | 'engine.no_kernel_wireguard'
   | 'engine.no_permission'
   | 'engine.no_tun'
+  | 'engine.port_in_use'
   | 'engine.route_in_use'
   | 'engine.system'
 
@@ -26,6 +27,8 @@ export const HINTS: Readonly<Partial<Record<EngineErrorCode, string>>> = {
   'engine.no_permission': 'Run as root, or give the program CAP_NET_ADMIN (setcap cap_net_admin+ep).',
   'engine.no_tun':
     'Load the tun module (modprobe tun); in a container, pass the device on (--device /dev/net/tun).',
+  'engine.port_in_use':
+    'Give another port by --udp-port, or stop the program that has this one: `ss -lunp` names it.',
   'engine.route_in_use':
     'Routes of this machine are never replaced: remove that route, or do not accept or advertise this network.',
 }

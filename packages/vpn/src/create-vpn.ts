@@ -266,6 +266,7 @@ class MeshVpn implements Vpn {
       {
         read: () => this.#inputs.read(),
         followsRoutes: this.#inputs.acceptsRoutes,
+        advertisesRoutes: advertiseRoutes.length > 0,
         onTable: (table) => this.#apply(table),
       },
       this.#components,

@@ -1,11 +1,12 @@
 /** The networks that this node routes for others: they are announced in `routes`, and ended there at the end. */
-import { type Cidr, delay } from '@mesh/core'
+import { type Cidr, delay, type PeerId } from '@mesh/core'
 import type { Entry } from '@mesh/ledger'
 import { WITHDRAW_MS } from './limits.ts'
 import type { VpnLedger } from './ports.ts'
 import { readRoute } from './table/read-entry.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './table/prefix.ts'
+import type { OthersRoute } from './table/table-problems.ts'
 import type { VpnComponents, VpnInit } from './vpn.ts'
 
 /** Gives the networks behind this node from which it takes packets: an exit takes all that members have for the Internet. */
@@ -50,6 +51,21 @@ export function announceRoutes(
     const written = Promise.all(writes).finally(() => done.abort())
     await Promise.race([written, delay(clock, WITHDRAW_MS, done.signal).catch(() => {})])
   }
+}
+
+/** Gives the networks that this node is to advertise, and other live members do already. */
+export function heldByOthers(
+  routes: readonly Cidr[],
+  { ledger, clock }: Pick<VpnComponents, 'ledger' | 'clock'>,
+): readonly Pick<OthersRoute, 'range' | 'peer'>[] {
+  const snapshot = ledger.snapshot()
+  return routes.flatMap((range) => {
+    const entry = snapshot.getLive('routes', range)
+    const holder = entry && (entry.owner === '' ? peerOf(range, entry) : entry.owner)
+    if (holder === undefined || holder === ledger.self || !snapshot.isOwnerLive(holder, clock.now()))
+      return []
+    return [{ range, peer: holder as PeerId }]
+  })
 }
 
 /** This node's entries, also those of an earlier run, which its own heartbeat would keep for ever. */

@@ -3,7 +3,7 @@ import { findRoutingProblems, type HostFacts, strictInterfaces } from './exit-ch
 import { forwardingTable } from './exit-forwarding.ts'
 import { guardTable } from './exit-guard.ts'
 import { findInbound } from './inbound-connections.ts'
-import { findOfferProblems, type OfferFacts } from './offer-checks.ts'
+import { findOfferProblems, findRouterProblems, type OfferFacts } from './offer-checks.ts'
 
 const FACTS: HostFacts = {
   networks: [
@@ -220,6 +220,19 @@ test.each([
     }),
   ).toEqual([])
   expect(offerProblemsOf({ ruleset: rulesetOf('iifname "mesh1" accept', answers) })).toHaveLength(1)
+})
+
+test('a firewall of a router that forwards nothing is named, too', () => {
+  const ruleset =
+    'table ip filter {\n\tchain FORWARD {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}'
+  expect(findRouterProblems({ interface: 'mesh0', ruleset: '' })).toEqual([])
+  expect(findRouterProblems({ interface: 'mesh0', ruleset })).toMatchObject([
+    {
+      code: 'vpn.route_firewall',
+      title: expect.stringMatching(/chain FORWARD.*--advertise-route/),
+      hint: expect.stringContaining('-i mesh0 -j ACCEPT'),
+    },
+  ])
 })
 
 test('an exit without a resolver or a way to the Internet says so', () => {

@@ -1,6 +1,7 @@
 /**
  * This node's part in an exit, on this machine: as one who uses an exit (`--exit-node`), as one itself
- * (`--advertise-exit`), or none. What is changed in the kernel is written down first and taken back at the end, or when
+ * (`--advertise-exit`), or none; and as a router of networks behind it (`--advertise-route`), which a firewall may keep it
+ * from being. What is changed in the kernel is written down first and taken back at the end, or when
  * no exit is wanted any more.
  */
 import { readFileSync } from 'node:fs'
@@ -16,7 +17,8 @@ import { ExitOffer, offeredFamilies } from './exit-offer.ts'
 import { ExitUse, type ExitUseSettings } from './exit-use.ts'
 import { inboundConnections } from './inbound-connections.ts'
 import { CHECK_MS, MEND_MS, MENDED_TOLD_MS } from './limits.ts'
-import { trySystem } from './system-command.ts'
+import { findRouterProblems } from './offer-checks.ts'
+import { readRuleset, trySystem } from './system-command.ts'
 
 export interface ExitHost {
   /**
@@ -118,7 +120,7 @@ class KernelExitHost implements ExitHost {
     })
     // what can be told once there is an interface
     this.#checkedAt = Number.NEGATIVE_INFINITY
-    if (this.#exit !== undefined || this.#offer !== undefined) this.#watch()
+    this.#watchIfNeeded()
   }
 
   problems(): readonly VpnProblem[] {
@@ -156,6 +158,19 @@ class KernelExitHost implements ExitHost {
     this.#mended = undefined
     this.#tell([])
     endJournal(this.#init.stateDir, 'use', this.#init.log)
+    this.#checkedAt = Number.NEGATIVE_INFINITY
+    this.#watchIfNeeded()
+  }
+
+  /** This machine routes networks of its own for members, and is no exit, which is checked for more. */
+  get #isRouter(): boolean {
+    return (
+      this.#vpn !== undefined && this.#offer === undefined && this.#init.settings.advertiseRoute.length > 0
+    )
+  }
+
+  #watchIfNeeded(): void {
+    if (this.#exit !== undefined || this.#offer !== undefined || this.#isRouter) this.#watch()
   }
 
   /** The default route of the exit's table, once there is an interface. */
@@ -202,8 +217,9 @@ class KernelExitHost implements ExitHost {
         : []
     const offered = this.#offer?.problems() ?? []
     this.#faults = offered.map(({ code }) => code)
-    this.#tell([...taken, ...(this.#exit === undefined ? [] : this.#use.problems()), ...offered])
     const { advertiseExit, interface: name } = this.#init.settings
+    const routed = this.#isRouter ? findRouterProblems({ interface: name, ruleset: readRuleset() }) : []
+    this.#tell([...taken, ...(this.#exit === undefined ? [] : this.#use.problems()), ...offered, ...routed])
     const [families, faults] = [forwardedFamilies({ interface: name }), this.#faults]
     const told = [...families, ...faults].join()
     if (!advertiseExit || told === this.#told) return
@@ -242,7 +258,7 @@ export function readFacts(interfaceName: string): Omit<HostFacts, 'isResolvedPas
     networks: networks.filter((network) => network.interface !== interfaceName),
     rpFilter: readFilter,
     rules: `${trySystem('ip', ['-4', 'rule', 'show']) ?? ''}${trySystem('ip', ['-6', 'rule', 'show']) ?? ''}`,
-    ruleset: trySystem('nft', ['list', 'ruleset']) ?? '',
+    ruleset: readRuleset(),
     connections: inboundConnections(),
   }
 }

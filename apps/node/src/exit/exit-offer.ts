@@ -8,7 +8,7 @@ import { applyForwarding, hasForwarding, tableName } from './exit-forwarding.ts'
 import { writeJournal } from './exit-journal.ts'
 import { machineResolvers } from './machine-resolvers.ts'
 import { findOfferProblems, type OfferProblem } from './offer-checks.ts'
-import { trySystem } from './system-command.ts'
+import { readRuleset, trySystem } from './system-command.ts'
 
 interface ExitOfferInit {
   readonly settings: Pick<Settings, 'advertiseRoute'>
@@ -56,7 +56,7 @@ export class ExitOffer {
     if (machineResolvers().join() !== this.#resolvers.join()) this.#applyOrTell()
     return findOfferProblems({
       interface: name,
-      ruleset: trySystem('nft', ['list', 'ruleset']) ?? '',
+      ruleset: readRuleset(),
       hasResolver: this.#resolvers.length > 0,
       wayless: families().filter((family) => !hasWay(family)),
     })

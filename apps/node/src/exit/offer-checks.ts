@@ -1,4 +1,4 @@
-/** Finds what disturbs a machine that is an exit, by name and with what to do. What was read of the machine is handed in. */
+/** Finds what disturbs a machine that is an exit, or a router of its networks, by name and with what to do. What was read of the machine is handed in. */
 import type { ExitFault, IpFamily, VpnProblem } from '@mesh/vpn'
 import { droppingChains } from './nft-ruleset.ts'
 
@@ -23,7 +23,19 @@ export function findOfferProblems(facts: OfferFacts): readonly OfferProblem[] {
   return [...droppingFirewall(facts), ...noWay(facts), ...noResolver(facts)]
 }
 
-function droppingFirewall({ ruleset, interface: name }: OfferFacts): OfferProblem[] {
+/** The problems of a machine that routes networks of its own for members, and is no exit. */
+export function findRouterProblems(facts: Pick<OfferFacts, 'interface' | 'ruleset'>): readonly VpnProblem[] {
+  return droppingFirewall(facts).map(({ title, ...problem }) => ({
+    ...problem,
+    code: 'vpn.route_firewall',
+    title: `${title}: members may not reach the networks of --advertise-route`,
+  }))
+}
+
+function droppingFirewall({
+  ruleset,
+  interface: name,
+}: Pick<OfferFacts, 'interface' | 'ruleset'>): OfferProblem[] {
   const chains = droppingChains(ruleset, name)
   if (chains.length === 0) return []
   return [
@@ -31,7 +43,7 @@ function droppingFirewall({ ruleset, interface: name }: OfferFacts): OfferProble
       code: 'exit.firewall',
       severity: 'warning',
       title: `A firewall drops what it does not know of forwarded packets (chain ${chains.slice(0, 3).join(', ')})`,
-      hint: `Let it pass what comes from the interface of the VPN and the answers: with Docker \`iptables -I DOCKER-USER -i ${name} -j ACCEPT\` and \`-o ${name}\`, with firewalld \`firewall-cmd --zone=trusted --add-interface=${name}\`.`,
+      hint: `Let it pass what comes from the interface of the VPN and the answers: with Docker \`iptables -I DOCKER-USER -i ${name} -j ACCEPT && iptables -I DOCKER-USER -o ${name} -j ACCEPT\`, with firewalld \`firewall-cmd --zone=trusted --add-interface=${name}\`.`,
     },
   ]
 }

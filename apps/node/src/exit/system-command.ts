@@ -44,6 +44,11 @@ export function trySystem(program: Program, args: readonly string[], input?: str
   }
 }
 
+/** The output of `nft list ruleset`; '' where it cannot be had. */
+export function readRuleset(): string {
+  return trySystem('nft', ['list', 'ruleset']) ?? ''
+}
+
 /** The output, without holding this process up; undefined when the command failed or is not there. */
 export async function lookSystem(
   program: 'ip' | 'nft',

@@ -30,6 +30,15 @@ function judgeAddresses(addresses: readonly AddressInRange[], { settings, placeO
     ({ address }, at) => addresses.findIndex((each) => each.address === address) < at,
   )
   if (twice !== undefined) refuse('address', `each address once, and ${twice.address} is there twice`)
+  for (const given of addresses.filter(isAlone)) {
+    const isIn = addresses.some((other) => other !== given && cidrContains(other.range, given.address))
+    if (isIn) continue
+    const example = isIpv6(given.address) ? `${given.address}/64` : `${given.address}/24`
+    refuse(
+      'address',
+      `the length of the VPN's range, the same on all machines, like ${example}: with /${given.prefixLength} no other machine is in it`,
+    )
+  }
   if (settings.dhcp) return judgeLeaseRange(addresses, { placeOf, refuse })
   for (const given of addresses) {
     const reason = reservedFor(given)
@@ -37,6 +46,11 @@ function judgeAddresses(addresses: readonly AddressInRange[], { settings, placeO
     const hint = isIpv6(given.address) ? '' : '; --dhcp leases one in that range'
     refuse('address', `a machine's address, and ${given.address} is ${reason} ${given.range}${hint}`)
   }
+}
+
+/** The form that WireGuard's files have: a range that holds the address alone. */
+function isAlone({ address, prefixLength }: AddressInRange): boolean {
+  return prefixLength === (isIpv6(address) ? 128 : 32)
 }
 
 function judgeLeaseRange(

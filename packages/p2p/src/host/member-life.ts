@@ -4,6 +4,7 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { answerPings } from '../libp2p/answer-pings.ts'
 import { boundIdentify } from '../libp2p/inbound-rates.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
+import { describeListenError } from '../libp2p/describe-listen-error.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
@@ -110,6 +111,8 @@ async function startListening(host: MeshHost): Promise<void> {
   try {
     await host.start()
   } catch (cause) {
+    const known = describeListenError(cause)
+    if (known !== undefined) throw new MeshError('p2p.cannot_listen', known.message, { hint: known.hint })
     throw new MeshError('p2p.cannot_listen', `cannot listen: ${describeDialError(cause)}`, {
       cause,
       hint: 'Choose other listen addresses, or stop what uses these.',

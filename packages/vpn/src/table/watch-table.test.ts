@@ -23,13 +23,15 @@ it('builds anew for machines, several changes at once', async () => {
   expect(peersOf(tables.at(-1))).toEqual([A])
 })
 
-it('looks at routes only when they are accepted', async () => {
-  for (const followsRoutes of [false, true]) {
-    const { change, clock, tables } = setUp({ followsRoutes })
-    change('routes', '192.168.7.0/24')
-    await clock.advance(20)
-    expect(tables).toHaveLength(followsRoutes ? 2 : 1)
-  }
+it.each([
+  [1, 'neither accepted nor advertised', {}],
+  [2, 'accepted', { followsRoutes: true }],
+  [2, 'advertised', { advertisesRoutes: true }],
+])('builds %s tables after a change of routes where those are %s', async (built, _, init) => {
+  const { change, clock, tables } = setUp(init)
+  change('routes', '192.168.7.0/24')
+  await clock.advance(20)
+  expect(tables).toHaveLength(built)
 })
 
 it('drops a machine when its heartbeat ends, and takes it back with the next', async () => {
@@ -180,12 +182,14 @@ it('keeps what it accepted over a restart, whoever claims the network around it 
 
 function setUp({
   followsRoutes = false,
+  advertisesRoutes = false,
   routeStore,
   fill = () => {},
   readMs = 0,
   onTurn = () => {},
 }: {
   readonly followsRoutes?: boolean
+  readonly advertisesRoutes?: boolean
   readonly routeStore?: LeaseStore
   readonly fill?: (world: ReturnType<typeof createWorld>) => void
   /** How long it takes to read an entry, in ms. */
@@ -238,6 +242,7 @@ function setUp({
         remotes: [],
       }),
       followsRoutes,
+      advertisesRoutes,
       onTable(table) {
         tables.push(table)
         for (const listener of onTables) listener()

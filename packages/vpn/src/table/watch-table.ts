@@ -33,6 +33,8 @@ interface TableWatchInit {
   readonly read: () => TableInput
   /** True when `routes` and the networks and routes of the host matter. */
   readonly followsRoutes: boolean
+  /** True when this node advertises routes, which others may do as well. */
+  readonly advertisesRoutes: boolean
   readonly onTable: (table: VpnTable) => void
 }
 
@@ -145,10 +147,10 @@ class Watch implements TableWatch {
   #hear(event: LedgerEvent): void {
     if (event.type === 'admission') return this.#rebuildSoon()
     if (event.type !== 'committed') return
-    const { followsRoutes } = this.#init
+    const { followsRoutes, advertisesRoutes } = this.#init
     const matters = event.changes.some(({ bucket, key, entry }) => {
       if (bucket === 'machines') return true
-      if (bucket === 'routes') return followsRoutes
+      if (bucket === 'routes') return followsRoutes || advertisesRoutes
       if (bucket !== BUCKETS.healthcheck) return false
       if (this.#isBuilding) this.#beats.add(key)
       // a heartbeat of somebody who is alive anyway changes nothing
