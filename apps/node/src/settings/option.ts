@@ -134,38 +134,33 @@ export function choice<const Word extends string>(
   }
 }
 
-export function integer(
-  init: OptionInit &
-    Defaulted<number> & { readonly placeholder: string; readonly min: number; readonly max: number },
-): Option<number> {
-  return {
-    ...init,
-    defaultText: init.defaultText ?? String(init.default),
-    repeated: false,
-    choices: [],
-    parse(texts) {
-      const text = texts.at(-1) ?? ''
-      const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      if (value >= init.min && value <= init.max) return { value }
-      return { expected: `a whole number from ${init.min} to ${init.max}` }
-    },
-  }
+interface WholeInit<Value extends number | bigint> extends OptionInit, Defaulted<Value> {
+  readonly placeholder: string
+  readonly min: Value
+  readonly max: Value
+}
+
+export function integer(init: WholeInit<number>): Option<number> {
+  return whole(init, (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined))
 }
 
 /** A whole number that may be above 2^53. */
-export function bigInteger(
-  init: OptionInit &
-    Defaulted<bigint> & { readonly placeholder: string; readonly min: bigint; readonly max: bigint },
-): Option<bigint> {
+export function bigInteger(init: WholeInit<bigint>): Option<bigint> {
+  return whole(init, (text) => (/^\d{1,19}$/.test(text) ? BigInt(text) : undefined))
+}
+
+function whole<Value extends number | bigint>(
+  init: WholeInit<Value>,
+  read: (text: string) => Value | undefined,
+): Option<Value> {
   return {
     ...init,
     defaultText: init.defaultText ?? String(init.default),
     repeated: false,
     choices: [],
     parse(texts) {
-      const text = texts.at(-1) ?? ''
-      const value = /^\d{1,19}$/.test(text) ? BigInt(text) : init.min - 1n
-      if (value >= init.min && value <= init.max) return { value }
+      const value = read(texts.at(-1) ?? '')
+      if (value !== undefined && value >= init.min && value <= init.max) return { value }
       return { expected: `a whole number from ${init.min} to ${init.max}` }
     },
   }
