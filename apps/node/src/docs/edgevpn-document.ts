@@ -9,10 +9,11 @@ const STEPS = `mesh takes the tokens, the flags, the environment and the API cal
 
    \`\`\`sh
    npm run setup
-   sudo ln -s "$PWD/mesh" /usr/local/bin/edgevpn
+   mkdir -p ~/.local/bin
+   ln -sf "$PWD/mesh" ~/.local/bin/edgevpn
    \`\`\`
 
-   The link must come first in \`PATH\`: \`command -v edgevpn\` prints it. Without a link, \`mesh --edgevpn\` does the same.
+   For services of the system make the link in \`/usr/local/bin\`. The link must come first in \`PATH\`: \`command -v edgevpn\` prints it. Without a link, \`mesh --edgevpn\` does the same.
 
 2. Look at what your command line and environment become here. Nothing is started:
 

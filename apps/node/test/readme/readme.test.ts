@@ -160,6 +160,22 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
     await node.interrupt()
   })
 
+  test('moving from EdgeVPN, and a node behind a reverse proxy', { timeout: INSTALL_WITHIN_MS }, async () => {
+    const [setup = '', ...others] = commandsOf('docs/edgevpn.md', 'Move one machine')
+    await must(setup, INSTALL_WITHIN_MS)
+    const [proxied = '', ...more] = commandsOf('docs/OPERATION.md', 'Behind a reverse proxy')
+    expect(more).toEqual([])
+    const node = await shell.start(proxied.replace(':8080', ':0'), /API and web page: http/)
+    const [folder = '', link = '', config = '', status = '', doctor = ''] = others
+    expect(others).toHaveLength(5)
+    await mustAll([folder, link], [/^/, /^/])
+    const called = (command: string) => `PATH=~/.local/bin:$PATH ${command}`
+    expect((await must(called(config))).output).toMatch(/--interface +edgevpn0/)
+    expect((await must(called(status))).output).toMatch(/^node /m)
+    expect((await shell.run(called(doctor))).output).toMatch(/^ok +health/m)
+    await node.interrupt()
+  })
+
   test('the README of the node', async () => {
     const commands = commandsOf('apps/node/README.md', 'node')
     const [make = '', vpn = '', api = '', status = '', put = '', watch = ''] = commands
