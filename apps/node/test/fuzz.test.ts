@@ -20,6 +20,7 @@ test.each(decoders.map((decoder) => [decoder.name, decoder] as const))(
 
 /** Decoders that no list names, and why. */
 const NOT_LISTED: Readonly<Record<string, string>> = {
+  decodePath: 'called by decodeFileMessage',
   decodePem: 'called by tryParsePublicKey',
   decodeStats: "reads the engine's own numbers",
   parseInput: 'called for each request by http',
