@@ -1,4 +1,4 @@
-import { createManualClock } from '@mesh/testkit'
+import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { encodeBlock } from '../src/index.ts'
 import { createMember, type Member } from './members.ts'
@@ -22,6 +22,14 @@ async function send(from: Member, to: Member) {
 }
 
 const held = ({ ledger }: Member, key: string) => ledger.snapshot().getLive('b', key)?.value
+
+/** Each value is in a block of its own. */
+async function overwrite({ ledger }: Member, key: string, values: readonly string[], clock: ManualClock) {
+  for (const value of values) {
+    ledger.put('b', key, value)
+    await clock.advance(20)
+  }
+}
 
 /** Both write at once and hear of each other; the one whose block lost. */
 async function race({ clock, a, b }: ReturnType<typeof createMembers>): Promise<Member> {
@@ -83,10 +91,7 @@ describe('a write that lost the race of two blocks', () => {
     a.ledger.put('b', 'kept', '2')
     a.ledger.delete('b', 'gone')
     await clock.advance(20)
-    for (const value of ['1', '2', '3']) {
-      c.ledger.put('b', 'other', value)
-      await clock.advance(20)
-    }
+    await overwrite(c, 'other', ['1', '2', '3'], clock)
     await send(c, a)
     expect([held(a, 'kept'), held(a, 'gone'), held(a, 'other')]).toEqual(['1', '1', '3'])
     await clock.advance(REPEATED_MS)
@@ -97,10 +102,7 @@ describe('a write that lost the race of two blocks', () => {
   test('is not repeated once its key says what another wrote, or 20 s have passed', async () => {
     const { clock, a, b } = createMembers()
     a.ledger.put('b', 'k', '1')
-    for (const value of ['8', '9']) {
-      b.ledger.put('b', 'k', value)
-      await clock.advance(20)
-    }
+    await overwrite(b, 'k', ['8', '9'], clock)
     await send(b, a)
     await clock.advance(REPEATED_MS)
     expect(held(a, 'k')).toBe('9')
@@ -110,10 +112,7 @@ describe('a write that lost the race of two blocks', () => {
     await send(b, a)
     await clock.advance(20_001)
     await send(b, a)
-    for (const value of ['6', '7']) {
-      b.ledger.put('b', 'k', value)
-      await clock.advance(20)
-    }
+    await overwrite(b, 'k', ['6', '7'], clock)
     await send(b, a)
     await clock.advance(REPEATED_MS)
     expect([held(a, 'late'), held(a, 'k')]).toEqual([undefined, '7'])
@@ -122,10 +121,7 @@ describe('a write that lost the race of two blocks', () => {
   test('is watched for as long as nobody else is heard', async () => {
     const { clock, a, b } = createMembers()
     a.ledger.put('b', 'alone', '1')
-    for (const value of ['8', '9']) {
-      b.ledger.put('b', 'k', value)
-      await clock.advance(20)
-    }
+    await overwrite(b, 'k', ['8', '9'], clock)
     await clock.advance(3_600_000)
     await send(b, a)
     await clock.advance(REPEATED_MS)

@@ -1,7 +1,7 @@
 /**
  * Mode `off`: of two blocks that were made at the same time one replaces the other, with all that it wrote. The node
- * watches writes for a while and repeats those that such a block took away: its own, as legacy members do, and those
- * that another made on top of the head held here, as legacy members repeat theirs for a moment only.
+ * watches writes for a while and repeats those that such a block took away. It repeats its own, as legacy members do,
+ * and those of others on top of the head held here: legacy members repeat theirs for a moment only.
  *
  * A block that somebody made on top of the write is no such block: it took the write away on purpose. The same holds
  * for a value that neither this node wrote nor the ledger held before.

@@ -25,6 +25,7 @@ import {
   MAX_SHARED_IDENTITIES,
   SHARED_IDENTITY_LOG_RATE,
 } from '../limits.ts'
+import { hexOf } from '../session/position.ts'
 
 interface SharedIdentityComponents {
   readonly ledger: Pick<Ledger, 'self' | 'snapshot' | 'put' | 'delete' | 'subscribe'>
@@ -210,10 +211,6 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
       logger.debug('identity not taken back', { error })
     }
   }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Reads what any member may have written: numbers and marks that are none are left out. */

@@ -1,6 +1,6 @@
 /**
  * The bytes of one file on their way to the disk: gathered into large writes, hashed as they came, one write at a
- * time while the next is gathered. Whoever adds faster than the disk takes is made to wait. Runs of zeros are not written:
+ * time while the next is gathered. A sender that is faster than the disk is made to wait. Runs of zeros are not written:
  * they stay holes of the file, or become them.
  */
 import type { Hash } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Paths of a share as text. A name that is no UTF-8, as Linux allows, stands in the text with U+DC00 + byte in place of each
- * byte above ASCII, so that it goes back to the same bytes. Only such names hold lone surrogates.
+ * Paths of a share as text. Linux allows names that are not UTF-8. In the text of such a name, U+DC00 + byte takes the place
+ * of each byte above ASCII, so that it goes back to the same bytes. Only such names hold lone surrogates.
  */
 import { sep } from 'node:path'
 

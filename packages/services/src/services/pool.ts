@@ -1,6 +1,6 @@
 /**
- * Pools of services, as programs over EdgeVPN's kind of network make them: each service has a name of its own, and an entry
- * under that name in the bucket of the pool, which its program renews. A connection named `BUCKET/*` is to any one of them.
+ * Pools of services, as programs such as LocalAI make them. Each service has a name of its own. Its program renews an
+ * entry under that name in the pool's bucket. A connection named `BUCKET/*` is to any one of them.
  */
 import { BUCKETS, type Clock, type PeerId } from '@mesh/core'
 import { findProvider } from '../find-provider.ts'
@@ -21,8 +21,8 @@ export function poolBucketOf(name: string): string | undefined {
 }
 
 /**
- * Lists the services of a bucket that can be used: other members that are alive offer them, and an entry that says `LastSeen`
- * said so within 40 s, as LocalAI judges it.
+ * Lists the services of a bucket that can be used: other members that are alive offer them. An entry with `LastSeen` must
+ * have one of the last 40 s, as LocalAI judges it.
  */
 export function findPoolServices(
   bucket: string,
