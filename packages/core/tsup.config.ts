@@ -7,13 +7,13 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number]
 const keepModulesApart: EsbuildPlugin = {
   name: 'keep-modules-apart',
   setup(build) {
-    build.onResolve({ filter: /^\..*\.ts$/ }, ({ kind, path }) =>
+    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ kind, path }) =>
       kind === 'import-statement' ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined,
     )
   },
 }
 
 export default packageBuild({
-  entry: ['src/*.ts', '!src/*.test.ts'],
+  entry: ['src/**/*.ts', '!src/**/*.test.ts'],
   esbuildPlugins: [keepModulesApart],
 })

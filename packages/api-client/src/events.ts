@@ -7,7 +7,8 @@ import {
   eventTypes,
   routes,
 } from '@mesh/api-contract'
-import { createBackoff, delay, parseExactJson } from '@mesh/core'
+import { delay, parseExactJson } from '@mesh/core'
+import { createBackoff } from '@mesh/core/limits'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { ApiError, errorOfAnswer } from './api-error.ts'
 import type { Asker } from './asker.ts'

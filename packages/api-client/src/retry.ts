@@ -3,7 +3,8 @@
  * node says that it did nothing, or it only reads. A write whose answer was lost may have been done, and doing it again
  * could undo what somebody else wrote meanwhile.
  */
-import { type Clock, createBackoff, delay, type Random } from '@mesh/core'
+import { type Clock, delay, type Random } from '@mesh/core'
+import { createBackoff } from '@mesh/core/limits'
 import { ApiError } from './api-error.ts'
 import { RETRY_MAX_MS, RETRY_MIN_MS } from './limits.ts'
 

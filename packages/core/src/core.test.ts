@@ -15,6 +15,7 @@ import {
   tryParseIp,
   tryParsePeerId,
 } from './index.ts'
+import * as limits from './limits/index.ts'
 import * as pattern from './pattern.ts'
 
 const ID = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
@@ -33,12 +34,10 @@ test('has these public names', () => {
     'afterTurns',
     'cidrContains',
     'copyOf',
-    'createBackoff',
     'createDeadline',
     'createFairRate',
     'createMemo',
     'createRateLimiter',
-    'createTokenBucket',
     'delay',
     'dnsRecord',
     'fnv1a32',
@@ -76,6 +75,15 @@ test('has these public names', () => {
     'userRecord',
     'whoMakesWay',
     'withDeadline',
+  ])
+  expect(Object.keys(limits).sort()).toEqual([
+    'Scope',
+    'TURN_MS',
+    'backoffMs',
+    'createBackoff',
+    'createRate',
+    'createTokenBucket',
+    'loopBudget',
   ])
   expect(Object.keys(pattern).sort()).toEqual([
     'MAX_PATTERN_LENGTH',

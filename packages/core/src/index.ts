@@ -8,7 +8,7 @@
  * console.log(shortPeerId(id))
  * ```
  */
-export { type Backoff, createBackoff } from './backoff.ts'
+export { addressGroup, isLoopback } from './address-group.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { BUCKETS, positionId } from './buckets.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
@@ -56,12 +56,8 @@ export { type Random, systemRandom } from './random.ts'
 export {
   createFairRate,
   createRateLimiter,
-  createTokenBucket,
-  addressGroup,
   type FairRateInit,
-  isLoopback,
   type RateLimiterInit,
-  type TokenBucket,
 } from './rate-limit.ts'
 export {
   type DnsRecord,

@@ -1,37 +1,8 @@
 /** Rates: a bucket of tokens, one for each remote address, and one that addresses share. */
+import { addressGroup } from './address-group.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Clock } from './clock.ts'
-
-export interface TokenBucket {
-  /**
-   * Takes one; false when none is left, or too few would stay.
-   * @param kept how many have to stay, 0 unless given
-   */
-  take(kept?: number): boolean
-}
-
-export interface Rate {
-  /** How many are let through a second, in the long run. */
-  readonly perSecond: number
-  /** How many are let through at once. */
-  readonly burst: number
-}
-
-/** A bucket that starts full and refills steadily. */
-export function createTokenBucket(rate: Rate, clock: Clock): TokenBucket {
-  let tokens = rate.burst
-  let last = clock.monotonic()
-  return {
-    take(kept = 0) {
-      const now = clock.monotonic()
-      tokens = Math.min(rate.burst, tokens + ((now - last) * rate.perSecond) / 1000)
-      last = now
-      if (tokens < 1 + kept) return false
-      tokens--
-      return true
-    },
-  }
-}
+import { createTokenBucket, type Rate, type TokenBucket } from './limits/rate.ts'
 
 export interface RateLimiterInit extends Rate {
   /** How many addresses are remembered; of more, the one heard longest ago is forgotten. */
@@ -82,33 +53,9 @@ export function createFairRate({ ofAddress, ofAll, maxAddresses }: FairRateInit,
       const now = clock.monotonic()
       const last = taken.get(key)
       const count = last === undefined ? 0 : last.count * Math.exp((last.at - now) / fadeMs)
-      if (!all.take(count)) return false
+      if (!all.take(1, count)) return false
       taken.set(key, { count: count + 1, at: now })
       return true
     },
   }
-}
-
-/** True for 127.0.0.0/8 and ::1. */
-export function isLoopback(address: string): boolean {
-  return /^(::ffff:)?127\./.test(address) || address === '::1'
-}
-
-/**
- * Gives what one host's addresses have in common, to count by: an IPv4 address itself, also one mapped into
- * IPv6, and of an IPv6 address the /64, from which a host can choose any.
- */
-export function addressGroup(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]
-  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
-  return networkOf(address)
-}
-
-/** The first four groups of an IPv6 address, `::` filled in. */
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
-  const before = head === '' ? [] : head.split(':')
-  const after = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length
-  return [...before, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...after].slice(0, 4).join(':')
 }

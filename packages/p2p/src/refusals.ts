@@ -1,4 +1,5 @@
-import { type Clock, createTokenBucket, KeyedCounts, type TokenBucket } from '@mesh/core'
+import { type Clock, KeyedCounts } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { REFUSAL_EVENTS_PER_SECOND } from './limits.ts'
 import type { RefusalCode } from './p2p-error.ts'
 import type { P2pEvent } from './p2p-node.ts'

@@ -4,7 +4,8 @@
  * grows each time, so that two programs do not fight; 4 forgets those waits when the change has stood for a while.
  */
 import type { HealthProblem } from '@mesh/api-server'
-import { type Clock, createBackoff, type Logger, type Random } from '@mesh/core'
+import { type Clock, type Logger, type Random } from '@mesh/core'
+import { createBackoff } from '@mesh/core/limits'
 
 /** The wait before the first repair, in ms. */
 const REPAIR_LEAST_MS = 1_000

@@ -1,6 +1,7 @@
 /** Turns what ledger and network tell into events of the API, bounded whatever a peer sends. */
 import { type EventData, MAX_CHANGES_PER_EVENT } from '@mesh/api-contract'
-import { type Clock, createTokenBucket } from '@mesh/core'
+import { type Clock } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
 import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'

@@ -10,7 +10,8 @@
  * unfinished-heads long-headers` sends such heads.
  */
 import type { Socket } from 'node:net'
-import { type Clock, createTokenBucket, type TokenBucket } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { LONG_READ_BYTES, LONG_READS, LONG_READS_AT_ONCE } from '../limits.ts'
 
 interface ReadHandle {

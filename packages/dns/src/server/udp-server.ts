@@ -4,7 +4,8 @@
  * client comes again over TCP.
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { type AddressListener, type Clock, createRateLimiter, createTokenBucket } from '@mesh/core'
+import { type AddressListener, type Clock, createRateLimiter } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import {
   ANSWER_BURST,
   ANSWERS_PER_SECOND,

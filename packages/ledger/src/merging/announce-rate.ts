@@ -1,5 +1,6 @@
 /** How often this node says again what it holds: seldom for one key, and so often for all together. */
-import { BoundedMap, type Clock, createTokenBucket, positionId, type TokenBucket } from '@mesh/core'
+import { BoundedMap, type Clock, positionId } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { ANNOUNCE_BURST, ANNOUNCE_PAUSE_MS, ANNOUNCES_PER_SECOND, MAX_CONFLICTS } from '../limits.ts'
 import type { Position } from '../state/snapshot.ts'
 

@@ -5,7 +5,8 @@
  * entry anybody, as the leader may be one that missed the tombstone, or one that does nothing. The answer is sent, and
  * stored by those who need it.
  */
-import { BoundedMap, type Clock, createTokenBucket, positionId } from '@mesh/core'
+import { BoundedMap, type Clock, positionId } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import type { RejectionCode } from '../ledger.ts'
 import {

@@ -3,7 +3,8 @@
  * is good until it ends.
  */
 import type { TLSSocket } from 'node:tls'
-import { type Clock, createTokenBucket, type PeerId, toError } from '@mesh/core'
+import { type Clock, type PeerId, toError } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import type { Channel } from '../p2p-node.ts'
 import { type BulkMessage, decodeBulkMessage, encodeBulkMessage, type Offer } from './bulk-message.ts'
 import type { Identities } from './identities.ts'

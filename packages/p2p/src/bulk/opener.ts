@@ -4,7 +4,8 @@
  * ready, and gives it back when it has ended. What cannot be reached is tried again after growing waits.
  */
 import type { TLSSocket } from 'node:tls'
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import type { BulkConnection } from './bulk-connection.ts'
 import {
   HANDSHAKE_MS,

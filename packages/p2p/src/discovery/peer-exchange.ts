@@ -7,14 +7,8 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import {
-  type Clock,
-  createTokenBucket,
-  type Logger,
-  type PeerId,
-  TimeShare,
-  tryParsePeerId,
-} from '@mesh/core'
+import { type Clock, type Logger, type PeerId, TimeShare, tryParsePeerId } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { isSameHost } from '../libp2p/same-host.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'

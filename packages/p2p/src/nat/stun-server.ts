@@ -4,7 +4,8 @@
  */
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
-import { type Clock, createTokenBucket, type Logger } from '@mesh/core'
+import { type Clock, type Logger } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { multiaddr } from '@multiformats/multiaddr'
 import { MAX_STUN_PER_SECOND } from '../nat-limits.ts'
 import { answerStun } from './stun-message.ts'

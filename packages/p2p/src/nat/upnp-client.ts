@@ -9,15 +9,8 @@
  */
 import { EventEmitter, on } from 'node:events'
 import type { FindGatewaysOptions, UPnPNAT } from '@achingbrain/nat-port-mapper'
-import {
-  BoundedMap,
-  type Clock,
-  createTokenBucket,
-  type Logger,
-  type Random,
-  type TokenBucket,
-  withDeadline,
-} from '@mesh/core'
+import { BoundedMap, type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import {
   MAX_UPNP_ROUTERS,
   MAX_UPNP_ROUTERS_EVER,

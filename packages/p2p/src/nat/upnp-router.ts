@@ -3,15 +3,8 @@
  * how often it is asked; one that failed several times in a row is asked no more until a search finds it again.
  */
 import type { Gateway, MapPortOptions, PortMapping as LibraryMapping } from '@achingbrain/nat-port-mapper'
-import {
-  BoundedMap,
-  type Clock,
-  createTokenBucket,
-  type IpAddress,
-  type Random,
-  type TokenBucket,
-  withDeadline,
-} from '@mesh/core'
+import { BoundedMap, type Clock, type IpAddress, type Random, withDeadline } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import type { PortMapping } from '../addresses/port-mapping.ts'
 import {
   MAX_UPNP_MAPPINGS,

@@ -3,7 +3,8 @@
  * came from, and that is on a link of this machine, or the default router: anybody in the network may answer.
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { type Clock, createTokenBucket, type IpAddress, tryParseIp, type TokenBucket } from '@mesh/core'
+import { type Clock, type IpAddress, tryParseIp } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { isLoopbackIp } from '../addresses/address-rules.ts'
 import { MAX_SSDP_ANSWERS_PER_SECOND, MAX_UPNP_INTERFACES, UPNP_SEARCH_TTL } from '../nat-limits.ts'
 import { isOnLink } from './on-link.ts'

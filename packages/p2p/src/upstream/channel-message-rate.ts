@@ -8,7 +8,8 @@
  * sends such messages.
  */
 import type { Connection } from '@libp2p/interface'
-import { type Clock, createTokenBucket } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { createGroupRate } from '../addresses/address-rate.ts'
 import {

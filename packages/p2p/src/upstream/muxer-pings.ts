@@ -6,7 +6,8 @@
  * Reaches into yamux's `handlePing`; where it is missing nothing is bounded. Without it `muxer-pings.test.ts` fails;
  * `npm run attack -- muxer-pings` sends such pings.
  */
-import { type Clock, createTokenBucket } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { MAX_REFUSED_PINGS, PINGS_BURST, PINGS_PER_S } from '../limits.ts'
 
 /** The flag of a ping that asks; the answer to one has another. */

@@ -5,16 +5,8 @@
  * number. 4 An entry with this process's number that this process did not write is the proof, whatever clocks say: no entry
  * from before its start has the number. 5 Both say so in the entry, for all other members.
  */
-import {
-  BoundedMap,
-  BUCKETS,
-  type Clock,
-  createTokenBucket,
-  type Logger,
-  type PeerId,
-  type Random,
-  type TokenBucket,
-} from '@mesh/core'
+import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import {
   IDENTITY_ANSWER_MS,

@@ -3,7 +3,8 @@
  * that is not on the topic, again after a failure, and soon with a few others after a session that brought news, so that
  * a healed partition heals everywhere, or after an old entry that has ended.
  */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random } from '@mesh/core'
+import { type Clock, type PeerId, type Random } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import {
   DIGEST_CHECK_INTERVAL_MS,
   FEW_JOINED,

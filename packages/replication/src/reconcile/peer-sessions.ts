@@ -2,7 +2,8 @@
  * Keeps what is known of each peer that sessions were held with; bounded, the one met longest ago is
  * forgotten first.
  */
-import { BoundedMap, type Clock, createTokenBucket, type PeerId, type TokenBucket } from '@mesh/core'
+import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from '../limits.ts'
 
 export interface PeerSync {

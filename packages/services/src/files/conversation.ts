@@ -2,7 +2,8 @@
  * One channel of `/mesh/file/1`, in messages: what does not decode or does not come in time ends it, and so does a
  * remote that sends requests faster than they are served. Who is busy for long says so, so that nobody gives up.
  */
-import { type Clock, createTokenBucket, MeshError } from '@mesh/core'
+import { type Clock, MeshError } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { filesError } from './errors.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from './file-message.ts'
 import { BUSY_RATE, FILE_IDLE_MS, MAX_REASON_CHARS } from './limits.ts'

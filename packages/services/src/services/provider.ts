@@ -2,15 +2,8 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import {
-  type Backoff,
-  BUCKETS,
-  type Clock,
-  createBackoff,
-  type PeerId,
-  type Random,
-  toError,
-} from '@mesh/core'
+import { BUCKETS, type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'

@@ -2,7 +2,8 @@
  * Does the target of a service answer? A connection is made and closed now and then; one of a client that came through
  * counts, too. UDP has no connections: such a target counts as up until it answers that nobody listens.
  */
-import { type Clock, createBackoff, type Random, toError } from '@mesh/core'
+import { type Clock, type Random, toError } from '@mesh/core'
+import { createBackoff } from '@mesh/core/limits'
 import {
   CHECK_INTERVAL_MS,
   CHECK_TIMEOUT_MS,

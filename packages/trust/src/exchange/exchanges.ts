@@ -4,15 +4,14 @@
  * bucket `admission`. Bounded by peer, by address and in all; what goes wrong ends the channel and is tried again later.
  */
 import {
-  type Backoff,
   type Clock,
-  createBackoff,
   createFairRate,
   createRateLimiter,
   type Logger,
   type PeerId,
   type Random,
 } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import {
   EXCHANGE_RETRY_MAX_MS,
   EXCHANGE_RETRY_MIN_MS,

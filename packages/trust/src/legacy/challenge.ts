@@ -4,7 +4,8 @@
  * which catches the replay of what it has heard itself, and no more than that.
  */
 import { createHash, type KeyObject } from 'node:crypto'
-import { BoundedMap, type Clock, createTokenBucket, type PeerId, TimeShare } from '@mesh/core'
+import { BoundedMap, type Clock, type PeerId, TimeShare } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import { p521 } from '@noble/curves/nist.js'
 import {
   CHALLENGE_TEXT,

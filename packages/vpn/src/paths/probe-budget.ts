@@ -3,13 +3,8 @@
  * are bounded by the peer that named them, by the address that it speaks from, by address and in all, and those to addresses
  * that did have a share of their own. Answers to probes are, too, as where these come from may be forged.
  */
-import {
-  type Clock,
-  createRateLimiter,
-  createTokenBucket,
-  type IpAddress,
-  type TokenBucket,
-} from '@mesh/core'
+import { type Clock, createRateLimiter, type IpAddress } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import {
   ANSWERS_OF_PEER,
   MAX_PROBED_ADDRESSES,

@@ -1,5 +1,6 @@
 /** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
-import { afterTurns, type Clock, createTokenBucket, type TimeShare, toError } from '@mesh/core'
+import { afterTurns, type Clock, type TimeShare, toError } from '@mesh/core'
+import { createTokenBucket } from '@mesh/core/limits'
 import type { VpnChannel } from '../ports.ts'
 
 import type { PathsMessage } from './control-message.ts'

@@ -7,7 +7,6 @@
  */
 import {
   type Clock,
-  createBackoff,
   KeyedCounts,
   type Logger,
   type PeerId,
@@ -15,6 +14,7 @@ import {
   TimeShare,
   toError,
 } from '@mesh/core'
+import { createBackoff } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
 import { tunnelError } from './errors.ts'

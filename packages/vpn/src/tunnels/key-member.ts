@@ -1,5 +1,6 @@
 /** The state that the key channels keep of one member. */
-import type { Backoff, PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
+import type { Backoff } from '@mesh/core/limits'
 import type { VpnChannel } from '../ports.ts'
 import type { PathsMessage } from './control-message.ts'
 import { isSameKey } from './key-registry.ts'

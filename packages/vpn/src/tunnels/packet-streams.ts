@@ -3,14 +3,8 @@
  * stream and only writes to it; the other end only reads. Peers share nothing but the engine's threads, so one that
  * does not read costs the others nothing, and itself what waits in the engine (256 KiB) and in its stream.
  */
-import {
-  type Clock,
-  createTokenBucket,
-  type Logger,
-  type PeerId,
-  type Random,
-  type TokenBucket,
-} from '@mesh/core'
+import { type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, VpnNetwork } from '../ports.ts'
 import { HeldStreams } from './held-streams.ts'

@@ -1,5 +1,6 @@
 /** Searches for a path to the peers for whom packets wait: some at a time, each again after growing waits. */
-import { type Backoff, type Clock, createBackoff, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { tunnelError, within } from './errors.ts'
 import { createWorkQueue } from './work-queue.ts'
 import {

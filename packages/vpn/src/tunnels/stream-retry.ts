@@ -1,5 +1,6 @@
 /** Growing waits before something that failed is tried again, and the timer that ends a wait. */
-import { type Backoff, type Clock, createBackoff, type Random } from '@mesh/core'
+import { type Clock, type Random } from '@mesh/core'
+import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { MAX_STREAM_RETRY_MS, STREAM_EARLY_RETRY_MS, STREAM_RETRY_MS } from './limits.ts'
 
 export class StreamRetry {
