@@ -83,6 +83,7 @@ test('has these public names', () => {
     'createBackoff',
     'createRate',
     'createTokenBucket',
+    'endOfTurn',
     'loopBudget',
   ])
   expect(Object.keys(pattern).sort()).toEqual([

@@ -8,9 +8,9 @@ import {
   delay,
   isLoopback,
   listenAtEachAddress,
-  LoopTurns,
   parseCidr,
 } from '@mesh/core'
+import { loopBudget, Scope } from '@mesh/core/limits'
 import { LRUCache } from 'lru-cache'
 import type {
   BoundAddress,
@@ -27,12 +27,11 @@ import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
 import { hostOf, whereOf } from './forwarder/exchange.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { createKnownNames, type KnownNames } from './known-names.ts'
-import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, PATTERNS_TURN_MS, TCP_TURN_MS } from './limits.ts'
+import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, TCP_CONNECTIONS } from './limits.ts'
 import { canonicalName } from './names.ts'
 import { findDnsProblems } from './problems.ts'
 import { type Client, clientOf } from './server/clients.ts'
 import { createResponder, type Outcome, OUTCOMES, type Responder } from './server/responder.ts'
-import { createTcpConnections } from './server/tcp-connections.ts'
 import { openTcpServer } from './server/tcp-server.ts'
 import { zonesOf } from './zone/build-zone.ts'
 import { createResponseRates, openUdpServer } from './server/udp-server.ts'
@@ -59,10 +58,8 @@ class DnsNode implements Dns {
   #servers: readonly ForwardServer[]
   readonly #bound: (BoundAddress & { readonly ends: readonly AddressListener[] })[] = []
   readonly #outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>
-  readonly #connections = createTcpConnections()
+  readonly #connections = new Scope(TCP_CONNECTIONS)
   readonly #rates
-  readonly #patternTurns: LoopTurns
-  readonly #tcpTurns: LoopTurns
   readonly #clients = new LRUCache<string, Client>({ max: MAX_RATED_NETWORKS })
   readonly #ownRanges: readonly Cidr[]
   /** Asks those of `#servers` that are not this server itself. */
@@ -78,8 +75,6 @@ class DnsNode implements Dns {
     this.#ownRanges = init.ownRanges ?? []
     this.#servers = init.forward?.servers.slice(0, MAX_FORWARD_SERVERS) ?? []
     this.#rates = createResponseRates(components.clock)
-    this.#patternTurns = new LoopTurns(PATTERNS_TURN_MS, components.clock)
-    this.#tcpTurns = new LoopTurns(TCP_TURN_MS, components.clock)
     this.#names = createKnownNames(
       {
         zone: init.zone ?? DEFAULT_ZONE,
@@ -87,7 +82,7 @@ class DnsNode implements Dns {
         ownRanges: this.#ownRanges,
         livenessMs: init.livenessMs ?? DEFAULT_LIVENESS_MS,
       },
-      { ...components, turns: this.#patternTurns },
+      components,
     )
     this.#responder = this.#makeResponder()
     this.#chooseServers()
@@ -174,19 +169,16 @@ class DnsNode implements Dns {
 
   /** UDP, and TCP on the same port. */
   async #open(host: string, port: number): Promise<readonly AddressListener[]> {
-    const [connections, turns] = [this.#connections, this.#tcpTurns]
+    const connections = this.#connections
     const { clock } = this.#components
-    for (let turn = 1; ; turn++) {
+    for (let tries = 1; ; tries++) {
       const udp = await this.#openUdp(host, port)
       try {
-        const tcp = await openTcpServer(
-          { host, port: udp.port },
-          { ...this.#served, clock, turns, connections },
-        )
+        const tcp = await openTcpServer({ host, port: udp.port }, { ...this.#served, clock, connections })
         return [udp, tcp]
       } catch (error) {
         await udp.stop()
-        if (port !== 0 || turn === PORT_TRIES) throw error
+        if (port !== 0 || tries === PORT_TRIES) throw error
       }
     }
   }
@@ -234,7 +226,7 @@ class DnsNode implements Dns {
     return createResponder({
       names: this.#names,
       forwarder: this.#forwarder,
-      turns: this.#patternTurns,
+      budget: loopBudget(this.#components.clock),
       count: this.#count,
     })
   }

@@ -1,4 +1,5 @@
-import { BUCKETS, LoopTurns, parseCidr } from '@mesh/core'
+import { BUCKETS, parseCidr } from '@mesh/core'
+import { loopBudget, TURN_MS } from '@mesh/core/limits'
 import type { Entry, KeyedEntry, LedgerEvent } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, it } from 'vitest'
@@ -7,7 +8,6 @@ import { createKnownNames, type NamesLedger } from './known-names.ts'
 import { STEP_ENTRIES } from './limits.ts'
 
 const COUNT = 1_000
-const TURN_MS = 5
 /** How long it takes to read an entry, in ms. */
 const READ_MS = 0.1
 
@@ -116,14 +116,13 @@ function setUp(count = COUNT) {
       }),
   }
   const range = parseCidr('10.1.0.0/16')
-  const turns = new LoopTurns(TURN_MS, timed)
   const names = createKnownNames(
     { zone: 'mesh.', hostRanges: [range], ownRanges: [range], livenessMs: 480_000 },
-    { ledger, clock: timed, turns },
+    { ledger, clock: timed },
   )
   /** Uses up what there is of time in this turn of the event loop. */
   const takeTurn = () => {
-    turns.isTimeLeft()
+    loopBudget(timed).isTimeLeft('background')
     reads += TURN_MS / READ_MS
   }
   return { names, clock, put, perTurn, takeTurn, reads: () => reads }

@@ -3,7 +3,8 @@
  * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out. Large ones
  * take more than one turn of the event loop, in which those before are answered.
  */
-import { BUCKETS, type Clock, Heap, type LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock, Heap } from '@mesh/core'
+import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { Ledger, LedgerEvent, Owners } from '@mesh/ledger'
 import {
   MAX_PATTERNS,
@@ -44,12 +45,11 @@ export interface KnownNames {
 export interface KnownNamesComponents {
   readonly ledger: NamesLedger
   readonly clock: Clock
-  /** The time of names and patterns in one turn of the event loop. */
-  readonly turns: LoopTurns
 }
 
 export function createKnownNames(init: NamesInit, components: KnownNamesComponents): KnownNames {
-  const { ledger, clock, turns } = components
+  const { ledger, clock } = components
+  const budget = loopBudget(clock)
   const library = createPatternLibrary()
   let names: Names | undefined
   let owners: Owners | undefined
@@ -80,7 +80,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
     isBuilding = true
     isDirty = false
     beats.clear()
-    endBuild = turns.walk(namesSteps(input, known, { library, turns }), (built) => {
+    endBuild = budget.walk('background', namesSteps(input, known, { library, budget }), (built) => {
       isBuilding = false
       names = built
       owners = known
@@ -107,13 +107,13 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
 
 interface PatternParts {
   readonly library: PatternLibrary
-  readonly turns: LoopTurns
+  readonly budget: LoopBudget
 }
 
 function* namesSteps(
   input: NamesInput,
   owners: Owners,
-  { library, turns }: PatternParts,
+  { library, budget }: PatternParts,
 ): Generator<void, Names> {
   const zone = yield* zoneSteps(input, owners)
   const { used, ignored } = yield* readPatterns(input, owners)
@@ -126,7 +126,7 @@ function* namesSteps(
     length = 0
     yield
   }
-  const matcher = createPatternMatcher(createPatternSet(used, library), turns)
+  const matcher = createPatternMatcher(createPatternSet(used, library), budget)
   return {
     zone,
     patterns: { used: used.length, ignored },

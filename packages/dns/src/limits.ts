@@ -1,4 +1,5 @@
 /** Bounds and times of this package. What the DNS protocol fixes is said so; the rest is our choice. */
+import type { RateInit, ScopeLimits } from '@mesh/core/limits'
 
 // Names
 
@@ -29,8 +30,6 @@ export const MAX_MATCHED_NAMES = 2_000
 export const MAX_TRIED_CANDIDATES = 100_000
 /** How many steps compiled patterns have together: those that were not needed for longest are compiled anew. */
 export const MAX_COMPILED_STEPS = 200_000
-/** The time, in ms, of one turn of the event loop in which names are built, and patterns compiled and matched, for all questions. */
-export const PATTERNS_TURN_MS = 5
 /** The time, in ms, within which changes of the ledger make one zone. */
 export const REBUILD_DELAY_MS = 20
 /** Building zones takes at most one part in this many of the time, however fast the ledger changes. */
@@ -66,12 +65,8 @@ export const MAX_PREPARED_ANSWERS = 10_000
 export const MAX_PREPARED_BYTES = 8_388_608
 /** How many questions wait for patterns to be compiled. */
 export const MAX_WAITING_QUESTIONS = 1_000
-/** The time, in ms, that questions over TCP get in one turn of the event loop: 64 KiB hold three thousand of them. */
-export const TCP_TURN_MS = 8
-/** How many TCP connections all clients together may have. */
-export const MAX_TCP_CONNECTIONS = 256
-/** How many TCP connections one address may have. */
-export const MAX_TCP_CONNECTIONS_PER_ADDRESS = 32
+/** TCP connections: of all clients, and of one network (/24, /64) or of this machine. */
+export const TCP_CONNECTIONS: ScopeLimits = { all: 256, perAddress: 64 }
 /** How many questions of one connection are being answered at a time; more wait in the connection. */
 export const MAX_TCP_PIPELINED = 64
 /** How many bytes of answers a connection's client may leave unread. */
@@ -80,17 +75,15 @@ export const MAX_TCP_UNREAD_BYTES = 262_144
 export const TCP_IDLE_MS = 10_000
 /** How many bytes the kernel keeps of questions that come faster than they are read. */
 export const UDP_BUFFER_BYTES = 1_048_576
-/**
- * How many UDP answers a second one network (/24, /64) outside loopback and the VPN gets, so that forged sources gain
- * nothing.
- */
-export const ANSWERS_PER_SECOND = 50
-/** How many UDP answers such a network gets at once. */
-export const ANSWER_BURST = 200
-/** How many UDP answers a second all such networks together get. */
-export const OUTSIDE_ANSWERS_PER_SECOND = 2_000
-/** How many such networks are counted; beyond, the one heard longest ago starts anew. */
+/** Networks that are remembered with their rates. */
 export const MAX_RATED_NETWORKS = 10_000
+/** UDP answers to networks (/24, /64) outside loopback and the VPN. Forged source addresses gain nothing by so few. */
+export const OUTSIDE_ANSWERS: RateInit = {
+  perAddress: { perSecond: 50, burst: 200 },
+  byNetwork: true,
+  all: { perSecond: 2_000, burst: 2_000 },
+  maxRemembered: MAX_RATED_NETWORKS,
+}
 /** One in this many answers over the rate goes out truncated: a real client asks again over TCP. */
 export const RATE_SLIP = 2
 

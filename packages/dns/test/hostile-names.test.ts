@@ -1,6 +1,7 @@
 /** Names and values that a member writes so that questions cost time and memory. */
 import { randomBytes } from 'node:crypto'
-import { LoopTurns, systemClock } from '@mesh/core'
+import { systemClock } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { tryParsePattern } from '@mesh/core/pattern'
 import { expect, test } from 'vitest'
 import { MAX_TRIED_CANDIDATES, MAX_UNREADABLE_VALUES } from '../src/limits.ts'
@@ -65,7 +66,7 @@ test('names that thousands of patterns match are remembered up to a bound, and s
   const sources = Array.from({ length: 5_000 }, (_, at) => `z?${at.toString(36).split('').join('?')}?`)
   const entries = sources.map((source) => ({ source, owner: '', records: new Map<number, string>() }))
   const set = createPatternSet(entries, createPatternLibrary())
-  const matcher = createPatternMatcher(set, new LoopTurns(5, systemClock))
+  const matcher = createPatternMatcher(set, loopBudget(systemClock))
   const names = Array.from({ length: 1_000 }, (_, at) => `n${at}.`)
   // one turn: a thousand questions get no more time than one
   expect(timed(() => names.forEach((name) => matcher.find(name)))).toBeLessThan(1_000)

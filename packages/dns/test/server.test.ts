@@ -192,7 +192,7 @@ test('an answer sent as a question over TCP ends the connection', async () => {
 
 test('TCP connections are bounded', async () => {
   const served = await serve()
-  const sockets = Array.from({ length: 140 }, () => openTcp(served).socket)
+  const sockets = Array.from({ length: 76 }, () => openTcp(served).socket)
   await eventually(() => expect(sockets.filter(({ closed }) => closed).length).toBeGreaterThanOrEqual(12), {
     withinMs: 5_000,
   })

@@ -122,12 +122,6 @@ export const MAX_COMMIT_DELAY_MS = 20
 export const SLICE_MS = 10
 /** How long is left to other work between the slices of copying and checking a store, in ms. */
 export const REST_MS = 4 * SLICE_MS
-/** One author gets at most one part in this many of the time. */
-export const AUTHOR_TIME_SHARE = 4
-/** All authors together get at most one part in this many of the time: keys cost nothing. */
-export const ALL_AUTHORS_TIME_SHARE = 2
-/** The time that the blocks of all authors together may take at once, in ms, after a rest. */
-export const ALL_AUTHORS_BURST_MS = 40
 /** Blocks of one author that may wait to be decoded. */
 export const MAX_WAITING_BLOCKS = 1024
 /** Bytes of all authors' blocks that may wait to be decoded. */

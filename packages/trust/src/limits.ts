@@ -1,4 +1,5 @@
 /** Bounds and constants of trust. */
+import type { RateInit } from '@mesh/core/limits'
 
 // What the wire fixes (docs/WIRE.md 6.3).
 
@@ -21,10 +22,6 @@ export const LIST_REST = 8
 export const AUTH_KEYS_READ_AT_ONCE = 64
 /** How many legacy challenges are verified: one costs some ms of processor time for each public key. */
 export const LEGACY_CHALLENGES = { perSecond: 2, burst: 16 } as const
-/** The time that verifying them may take at once, in ms. */
-export const CHALLENGES_BURST_MS = 10
-/** Verifying them gets at most one part in this many of the time after that. */
-export const CHALLENGES_TIME_SHARE = 4
 /** The most signatures of legacy challenges whose author is remembered. */
 export const MAX_REMEMBERED_CHALLENGES = 4_096
 /** The least time between two challenges of this node on the public topic, in ms. */
@@ -46,20 +43,17 @@ export const ENTRIES_PER_MESSAGE = 64
 export const MAX_ENTRY_MESSAGES = 256
 /** The entries of a message that are judged at once; then others have their turn. */
 export const ENTRIES_AT_ONCE = 8
-/** The time that judging entries may take at once, in ms, of all exchanges together. */
-export const STATEMENTS_BURST_MS = 10
-/** Judging them gets at most one part in this many of the time after that. */
-export const STATEMENTS_TIME_SHARE = 3
 /** Exchanges of one peer that are served at a time. */
 export const MAX_EXCHANGES_PER_PEER = 2
-/** How many exchanges one peer may begin. */
-export const EXCHANGES_OF_PEER = { perSecond: 0.5, burst: 16 } as const
-/** How many exchanges the peers of one address may begin: keys cost nothing. */
-export const EXCHANGES_OF_ADDRESS = { perSecond: 2, burst: 32 } as const
-/** How many exchanges all peers together may begin. */
-export const EXCHANGES_OF_ALL = { perSecond: 10, burst: 64 } as const
-/** The most peers, and the most addresses, whose exchanges are counted. */
+/** Peers, and addresses, whose exchanges are counted. */
 export const MAX_COUNTED_PEERS = 4_096
+/** Exchanges that others may begin. */
+export const EXCHANGE_RATES: RateInit = {
+  perPeer: { perSecond: 0.5, burst: 16 },
+  perAddress: { perSecond: 2, burst: 32 },
+  all: { perSecond: 10, burst: 64 },
+  maxRemembered: MAX_COUNTED_PEERS,
+}
 /** The waits between tries of an exchange that failed, in ms. */
 export const EXCHANGE_RETRY_MIN_MS = 1_000
 /** The longest wait between tries, in ms. */

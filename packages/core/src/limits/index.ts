@@ -14,6 +14,7 @@
  * ```
  */
 export { type Backoff, type BackoffBounds, backoffMs, createBackoff } from './backoff.ts'
+export { endOfTurn } from './end-of-turn.ts'
 export { type Lane, type LoopBudget, loopBudget, TURN_MS, type WaitOptions } from './loop-budget.ts'
 export {
   createRate,

@@ -95,7 +95,7 @@ class LaneBudget implements LoopBudget {
 
   turn(lane: Lane, { key = '', signal }: WaitOptions = {}): Promise<void> | undefined {
     const queue = this.#queue(lane)
-    if (queue.isEmpty && this.isTimeLeft(lane)) return undefined
+    if (queue.size === 0 && this.isTimeLeft(lane)) return undefined
     this.#usedMs()
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason as Error)
@@ -145,12 +145,14 @@ class LaneBudget implements LoopBudget {
 
   async #goOn(): Promise<void> {
     for (const [lane, queue] of this.#queues) {
-      for (let isFirst = true; !queue.isEmpty && (this.isTimeLeft(lane) || isFirst); isFirst = false) {
+      // work that is added meanwhile waits for the next turn
+      const waiting = queue.size
+      for (let begun = 0; begun < waiting && (this.isTimeLeft(lane) || begun === 0); begun++) {
         const next = queue.take()
         next?.begin()
         if (next?.isAwaited === true) for (let n = 0; n < MICROTASKS; n++) await Promise.resolve()
       }
-      if (!queue.isEmpty) this.#usedMs()
+      if (queue.size > 0) this.#usedMs()
     }
   }
 }
@@ -158,12 +160,14 @@ class LaneBudget implements LoopBudget {
 /** Gives the first work of each key in turn. */
 class FairQueue {
   readonly #byKey = new Map<string, Waiting[]>()
+  #size = 0
 
-  get isEmpty(): boolean {
-    return this.#byKey.size === 0
+  get size(): number {
+    return this.#size
   }
 
   add(key: string, waiting: Waiting): void {
+    this.#size++
     const own = this.#byKey.get(key)
     if (own === undefined) this.#byKey.set(key, [waiting])
     else own.push(waiting)
@@ -172,6 +176,7 @@ class FairQueue {
   take(): Waiting | undefined {
     for (const [key, own] of this.#byKey) {
       const first = own.shift()
+      this.#size--
       this.#byKey.delete(key)
       if (own.length > 0) this.#byKey.set(key, own)
       return first
@@ -180,7 +185,9 @@ class FairQueue {
   }
 
   remove(key: string, waiting: Waiting): void {
-    const own = this.#byKey.get(key)?.filter((each) => each !== waiting) ?? []
+    const before = this.#byKey.get(key) ?? []
+    const own = before.filter((each) => each !== waiting)
+    this.#size -= before.length - own.length
     if (own.length > 0) this.#byKey.set(key, own)
     else this.#byKey.delete(key)
   }

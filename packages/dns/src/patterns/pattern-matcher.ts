@@ -1,5 +1,5 @@
 /** Holds names against the patterns, in slices, and remembers what came of it. */
-import type { LoopTurns } from '@mesh/core'
+import type { LoopBudget } from '@mesh/core/limits'
 import { LRUCache } from 'lru-cache'
 import { MAX_MATCHED_NAMES, MAX_NAME_STEPS, MAX_TRIED_CANDIDATES } from '../limits.ts'
 import type { Candidate, PatternSet } from './pattern-set.ts'
@@ -29,21 +29,20 @@ interface Search {
   steps: number
 }
 
-/** @param turns what all searches together may take of one turn of the event loop */
-export function createPatternMatcher(set: PatternSet, turns: LoopTurns): PatternMatcher {
+export function createPatternMatcher(set: PatternSet, budget: LoopBudget): PatternMatcher {
   const searches = new LRUCache<string, Search>({ max: MAX_MATCHED_NAMES, maxSize: MAX_TRIED_CANDIDATES })
   return {
     find(name) {
       let search = searches.get(name)
       if (search?.candidates.length === 0) return search
-      if (!turns.isTimeLeft()) return undefined
+      if (!budget.isTimeLeft('members')) return undefined
       if (search === undefined) {
         search = { candidates: set.candidates(name), matches: [], skipped: [], next: 0, steps: 0 }
         searches.set(name, search, { size: 1 + search.candidates.length })
       }
       while (search.next < search.candidates.length) {
         tryNext(search, name)
-        if (!turns.isTimeLeft()) break
+        if (!budget.isTimeLeft('members')) break
       }
       if (search.next < search.candidates.length) return undefined
       search.candidates = []

@@ -1,5 +1,6 @@
 /** Who asks: this machine and the VPN, a network nearby, or somebody out in the Internet. */
 import { type Cidr, cidrContains, parseCidr, tryParseIp } from '@mesh/core'
+import type { Lane } from '@mesh/core/limits'
 
 export interface Client {
   readonly address: string
@@ -30,6 +31,9 @@ export function clientOf(text: string, ranges: readonly Cidr[]): Client {
   const place = isIn(ranges) ? 'trusted' : isIn(PRIVATE) ? 'near' : 'far'
   return { address: text, place, rated: networkOf(address ?? plain) }
 }
+
+/** The lane of the loop budget in which a client's questions are answered. */
+export const laneOf = ({ place }: Client): Lane => (place === 'trusted' ? 'members' : 'strangers')
 
 /** A /24, or about a /64: addresses in it cost an attacker nothing. */
 function networkOf(address: string): string {

@@ -3,7 +3,7 @@
  * names last changed; 3 else finds out who answers it and prepares that; 4 passes it on where nobody here does. The
  * packet must not be written to afterwards: an answer that takes longer is built from it.
  */
-import type { LoopTurns } from '@mesh/core'
+import type { LoopBudget } from '@mesh/core/limits'
 import * as dnsPacket from 'dns-packet'
 import { LRUCache } from 'lru-cache'
 import type { Forwarded, Forwarder } from '../forwarder/forwarder.ts'
@@ -23,8 +23,7 @@ import { nameText, parseName } from '../names.ts'
 import { CLASS_IN, RCODE, TYPE } from '../record-types.ts'
 import { type Question, type Resolution, resolve } from '../resolver.ts'
 import type { DnsRecord } from '../zone/record-data.ts'
-import type { Client } from './clients.ts'
-import { createWaitingQuestions, type WaitingQuestions } from './waiting-questions.ts'
+import { type Client, laneOf } from './clients.ts'
 
 /** The fates of a packet; metrics use these words. */
 export const OUTCOMES = [
@@ -59,8 +58,7 @@ export interface ResponderComponents {
   readonly names: KnownNames
   /** Undefined: nothing is passed on. */
   readonly forwarder: Forwarder | undefined
-  /** The time of patterns in one turn of the event loop. */
-  readonly turns: LoopTurns
+  readonly budget: LoopBudget
   readonly count: (outcome: Outcome) => void
 }
 
@@ -86,12 +84,12 @@ class CachingResponder implements Responder {
     maxSize: MAX_PREPARED_BYTES,
     sizeCalculation: sizeOf,
   })
-  readonly #waiting: WaitingQuestions
+  /** The number of questions that wait for the names or for time. */
+  #waiting = 0
   #names: Names | undefined
 
   constructor(components: ResponderComponents) {
     this.#components = components
-    this.#waiting = createWaitingQuestions(components.turns)
   }
 
   respond(request: Request): void {
@@ -99,8 +97,17 @@ class CachingResponder implements Responder {
     if (query === undefined) return this.#components.count('ignored')
     if (!isQuery(query)) return this.#refuse(request, query)
     if (this.#answer(request, query)) return
-    if (this.#waiting.size >= MAX_WAITING_QUESTIONS) return this.#send(request, query, FAILED, 'overloaded')
-    this.#waiting.add(request.client.rated ?? '', () => this.#answer(request, query))
+    if (this.#waiting >= MAX_WAITING_QUESTIONS) return this.#send(request, query, FAILED, 'overloaded')
+    this.#waiting++
+    this.#answerLater(request, query)
+  }
+
+  #answerLater(request: Request, query: Query): void {
+    const answer = () => {
+      if (this.#answer(request, query)) this.#waiting--
+      else this.#answerLater(request, query)
+    }
+    this.#components.budget.later(laneOf(request.client), answer, request.client.rated)
   }
 
   /** False: the names are not built yet, or the patterns not all tried. */

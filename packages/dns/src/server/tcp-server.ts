@@ -3,23 +3,21 @@
  * client that does not read, sends too much at once or nothing for a while costs a bounded amount.
  */
 import { createServer, type Server, type Socket } from 'node:net'
-import type { AddressListener, Clock, LoopTurns } from '@mesh/core'
+import type { AddressListener, Clock } from '@mesh/core'
+import { type Lane, type LoopBudget, loopBudget, type Scope } from '@mesh/core/limits'
 import { MAX_TCP_PIPELINED, MAX_TCP_UNREAD_BYTES, TCP_IDLE_MS } from '../limits.ts'
 import { readQuery } from '../messages/read-query.ts'
-import type { Client } from './clients.ts'
+import { type Client, laneOf } from './clients.ts'
 import type { Outcome, Responder } from './responder.ts'
-import type { TcpConnections } from './tcp-connections.ts'
 import type { UdpServerInit } from './udp-server.ts'
 
 export interface TcpServerComponents {
   readonly responder: Responder
   readonly clientOf: (address: string) => Client
   readonly clock: Clock
-  /** The time of questions over TCP in one turn of the event loop. */
-  readonly turns: LoopTurns
   readonly count: (outcome: Outcome) => void
   /** Shared by all listeners of a server. */
-  readonly connections: TcpConnections
+  readonly connections: Scope
 }
 
 /** Rejects with the system's error when the address cannot be had. */
@@ -30,19 +28,16 @@ export function openTcpServer(
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const client = components.clientOf(socket.remoteAddress ?? '')
-    const leave = components.connections.enter(client, () => {
+    const refuse = () => {
       components.count('limited')
       socket.destroy()
-    })
-    if (leave === undefined) {
-      components.count('limited')
-      socket.destroy()
-      return
     }
+    const place = components.connections.reserve({ address: client.rated ?? '', end: refuse })
+    if (place === undefined) return refuse()
     sockets.add(socket)
     socket.on('close', () => {
       sockets.delete(socket)
-      leave()
+      place.release()
     })
     new Connection(socket, client, components).start()
   })
@@ -61,6 +56,8 @@ class Connection {
   readonly #socket: Socket
   readonly #client: Client
   readonly #components: TcpServerComponents
+  readonly #budget: LoopBudget
+  readonly #lane: Lane
   #received: Buffer = Buffer.alloc(0)
   #answering = 0
   #hasEnded = false
@@ -72,6 +69,8 @@ class Connection {
     this.#socket = socket
     this.#client = client
     this.#components = components
+    this.#budget = loopBudget(components.clock)
+    this.#lane = laneOf(client)
   }
 
   start(): void {
@@ -93,7 +92,7 @@ class Connection {
   #readOn(): void {
     const socket = this.#socket
     while (!this.#isFull()) {
-      if (!this.#components.turns.isTimeLeft()) return this.#readLater()
+      if (!this.#budget.isTimeLeft(this.#lane)) return this.#readLater()
       const length = this.#received.length < 2 ? -1 : this.#received.readUInt16BE(0)
       if (length === -1 || this.#received.length < length + 2) break
       const packet = this.#received.subarray(2, length + 2)
@@ -111,10 +110,11 @@ class Connection {
     this.#socket.pause()
     if (this.#isWaiting) return
     this.#isWaiting = true
-    this.#components.turns.later(() => {
+    const readOn = () => {
       this.#isWaiting = false
       if (!this.#socket.destroyed) this.#readOn()
-    })
+    }
+    this.#budget.later(this.#lane, readOn, this.#client.rated)
   }
 
   #isFull(): boolean {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:dgram'
+import { endOfTurn } from '@mesh/core/limits'
 
 /**
  * Sends the answers of one turn of the event loop together: a client that waits for several is woken once for many of
- * them, and a client on the same machine would else be woken at the cost of this server's time. A third more questions
- * a second are answered so on two cores (`npm run bench -- dns`).
+ * them (`npm run bench -- dns`).
  */
 export interface UdpOutbox {
   send(answer: Uint8Array, port: number, address: string): void
@@ -28,7 +28,7 @@ export function createUdpOutbox(socket: Pick<Socket, 'send'>): UdpOutbox {
   }
   return {
     send(answer, port, address) {
-      if (!isStopped && waiting.push({ answer, port, address }) === 1) setImmediate(flush)
+      if (!isStopped && waiting.push({ answer, port, address }) === 1) endOfTurn(flush)
     },
     stop() {
       isStopped = true

@@ -4,16 +4,9 @@
  * client comes again over TCP.
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { type AddressListener, type Clock, createRateLimiter } from '@mesh/core'
-import { createTokenBucket } from '@mesh/core/limits'
-import {
-  ANSWER_BURST,
-  ANSWERS_PER_SECOND,
-  MAX_RATED_NETWORKS,
-  OUTSIDE_ANSWERS_PER_SECOND,
-  RATE_SLIP,
-  UDP_BUFFER_BYTES,
-} from '../limits.ts'
+import type { AddressListener, Clock } from '@mesh/core'
+import { createRate } from '@mesh/core/limits'
+import { OUTSIDE_ANSWERS, RATE_SLIP, UDP_BUFFER_BYTES } from '../limits.ts'
 import { emptyAnswer, encodeAnswer } from '../messages/answer.ts'
 import { isQuery, readQuery } from '../messages/read-query.ts'
 import { RCODE } from '../record-types.ts'
@@ -81,17 +74,10 @@ export interface ResponseRates {
 
 /** Shared by all sockets of a server. */
 export function createResponseRates(clock: Clock): ResponseRates {
-  const perNetwork = createRateLimiter(
-    { perSecond: ANSWERS_PER_SECOND, burst: ANSWER_BURST, maxAddresses: MAX_RATED_NETWORKS, by: 'network' },
-    clock,
-  )
-  const all = createTokenBucket(
-    { perSecond: OUTSIDE_ANSWERS_PER_SECOND, burst: OUTSIDE_ANSWERS_PER_SECOND },
-    clock,
-  )
+  const outside = createRate(OUTSIDE_ANSWERS, clock)
   let limited = 0
   return {
-    take: ({ address, place }) => place === 'trusted' || (perNetwork.take(address) && all.take()),
+    take: ({ address, place }) => place === 'trusted' || outside.take({ address }),
     slips: () => limited++ % RATE_SLIP === 0,
   }
 }

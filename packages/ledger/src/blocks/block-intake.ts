@@ -1,22 +1,15 @@
 /**
- * Blocks of others, decoded and judged in slices, so that no message and no author holds the node up: an author
- * has 10 ms at once and a quarter of the time after that, and all authors together, which cost nobody anything, half
- * of the time, in turn. An author's blocks are taken in order, and bounds keep what waits from growing. While a block waits
- * for its next piece, only later ones of its author wait for it.
+ * Decodes and judges the blocks of others in slices, in the time of the loop budget; authors take turns. An author's
+ * blocks are taken in order. Bounds keep the waiting blocks few. A block that waits for its next piece delays only later
+ * blocks of its author.
  */
-import { type Clock, TimeShare } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { BlockSteps } from './decode-block.ts'
 import { heldBytes, type OpenBlock, openBlock } from './open-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { BlockText, MergeResult, RejectionCode } from '../ledger.ts'
-import {
-  ALL_AUTHORS_BURST_MS,
-  ALL_AUTHORS_TIME_SHARE,
-  AUTHOR_TIME_SHARE,
-  MAX_WAITING_BLOCK_BYTES,
-  MAX_WAITING_BLOCKS,
-  SLICE_MS,
-} from '../limits.ts'
+import { MAX_WAITING_BLOCK_BYTES, MAX_WAITING_BLOCKS } from '../limits.ts'
 
 /** Takes entries until it has drawn all; called once for each slice. */
 type TakeSlice = (entries: Iterable<KeyedEntry>) => MergeResult
@@ -46,7 +39,6 @@ export interface BlockIntake {
 
 interface Author {
   readonly name: string
-  readonly time: TimeShare
   waitingBlocks: number
   last: Promise<unknown> | undefined
 }
@@ -58,13 +50,10 @@ export function createBlockIntake(init: BlockIntakeInit): BlockIntake {
 class SlicingIntake implements BlockIntake {
   readonly #init: BlockIntakeInit
   readonly #authors = new Map<string, Author>()
-  readonly #time: TimeShare
   #waitingBytes = 0
 
   constructor(init: BlockIntakeInit) {
     this.#init = init
-    const share = { burstMs: ALL_AUTHORS_BURST_MS, oneIn: ALL_AUTHORS_TIME_SHARE }
-    this.#time = new TimeShare(share, init.clock)
   }
 
   async take(text: BlockText, name: string): Promise<MergeResult> {
@@ -94,11 +83,10 @@ class SlicingIntake implements BlockIntake {
       author.waitingBlocks--
       this.#waitingBytes -= heldBytes(text)
       if (author.waitingBlocks === 0) author.last = undefined
-      forgetRested(this.#authors)
+      if (author.waitingBlocks === 0) this.#authors.delete(author.name)
     }
   }
 
-  /** Decodes a block into slices as long as the author's budget. */
   async #takeBlock(text: BlockText, author: Author): Promise<MergeResult> {
     const block = openBlock(text, this.#init)
     try {
@@ -110,6 +98,7 @@ class SlicingIntake implements BlockIntake {
 
   async #takeSlices({ steps, nextPiece }: OpenBlock, author: Author): Promise<MergeResult> {
     const { clock, signal, begin, refuse } = this.#init
+    const budget = loopBudget(clock)
     const result = { accepted: 0, unchanged: 0, rejected: [] as Refused[] }
     let takeSlice: TakeSlice | undefined
     let stoppedBy: SliceEnd | undefined
@@ -123,15 +112,11 @@ class SlicingIntake implements BlockIntake {
     }
     while (stoppedBy !== 'end') {
       piece = stoppedBy === 'more' ? await nextPiece() : undefined
-      if (author.time.leftMs <= 0 || stoppedBy === 'time') await author.time.rest(SLICE_MS, signal)
-      const turn = this.#time.turn(SLICE_MS, signal)
+      const turn = budget.turn('members', { key: author.name, signal })
       if (turn !== undefined) await turn
       takeSlice ??= begin(author.name)
-      const startMs = clock.monotonic()
-      const sliceMs = Math.min(SLICE_MS, author.time.leftMs)
-      const isOver = () => clock.monotonic() - startMs >= sliceMs
+      const isOver = () => !budget.isTimeLeft('members')
       const slice = takeSlice(drawSlice(steps, piece, { isOver, onRefused, onEnd }))
-      for (const share of [author.time, this.#time]) share.use(clock.monotonic() - startMs)
       result.accepted += slice.accepted
       result.unchanged += slice.unchanged
       for (const rejection of slice.rejected) result.rejected.push(rejection)
@@ -142,12 +127,7 @@ class SlicingIntake implements BlockIntake {
   #authorOf(name: string): Author {
     const known = this.#authors.get(name)
     if (known !== undefined) return known
-    const author: Author = {
-      name,
-      time: new TimeShare({ burstMs: SLICE_MS, oneIn: AUTHOR_TIME_SHARE }, this.#init.clock),
-      waitingBlocks: 0,
-      last: undefined,
-    }
+    const author: Author = { name, waitingBlocks: 0, last: undefined }
     this.#authors.set(name, author)
     return author
   }
@@ -172,12 +152,4 @@ function* drawSlice(
     if (on.isOver()) return on.onEnd('time')
   }
   on.onEnd('end')
-}
-
-/** Authors are remembered while they have used more than their share, and never many of them. */
-function forgetRested(authors: Map<string, Author>): void {
-  if (authors.size <= MAX_WAITING_BLOCKS) return
-  for (const [name, author] of authors) {
-    if (author.waitingBlocks === 0) authors.delete(name)
-  }
 }

@@ -1,12 +1,12 @@
 /** Mode `off` (docs/WIRE.md 4.7): the block with the greater index, then hash, takes the place of the whole ledger. */
-import { type Clock, delay, type Logger, positionId } from '@mesh/core'
+import { type Clock, type Logger, positionId } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { Refused } from '../blocks/block-intake.ts'
 import { type OpenBlock, openBlock } from '../blocks/open-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { isSameEntry } from '../rules/judge.ts'
 import type { BlockText, Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
-import { SLICE_MS } from '../limits.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import type { BlockHead } from '../state/snapshot.ts'
 
@@ -104,14 +104,14 @@ async function openAndDecode(text: BlockText, components: WholeBlockComponents):
   }
 }
 
-/** Decodes in slices, so that a large block holds nothing up. */
+/** Decodes in slices, in the time of the loop budget. */
 async function decodeAll(
   { steps, nextPiece }: OpenBlock,
   { clock, signal }: Pick<WholeBlockComponents, 'clock' | 'signal'>,
 ): Promise<DecodedBlock> {
   const entries: KeyedEntry[] = []
   const refused: Refused[] = []
-  let sliceEndMs = clock.monotonic() + SLICE_MS
+  const budget = loopBudget(clock)
   let piece: Uint8Array | undefined
   for (;;) {
     const step = steps.next(piece)
@@ -119,9 +119,8 @@ async function decodeAll(
     piece = step.value.type === 'more' ? await nextPiece() : undefined
     if (step.value.type === 'entry') entries.push(step.value.keyed)
     else if (step.value.type === 'refused') refused.push(step.value)
-    if (clock.monotonic() < sliceEndMs) continue
-    await delay(clock, 0, signal)
-    sliceEndMs = clock.monotonic() + SLICE_MS
+    const turn = budget.turn('members', { signal })
+    if (turn !== undefined) await turn
   }
 }
 

@@ -3,7 +3,8 @@
  * else: who is kept out hears nothing over the topic, and must be able to show its claim and to learn who is in. Both
  * send all they hold; what does not verify is refused by the ledger as always.
  */
-import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, TimeShare } from '@mesh/core'
+import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import {
   type Change,
   decodeEntries,
@@ -21,8 +22,6 @@ import {
   ENTRIES_PER_MESSAGE,
   MAX_COUNTED_PEERS,
   MAX_ENTRY_MESSAGES,
-  STATEMENTS_BURST_MS,
-  STATEMENTS_TIME_SHARE,
 } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
 
@@ -46,13 +45,9 @@ class StatementSharing implements ExchangeKind {
   readonly #components: ShareComponents
   /** The digest of what each peer was last shown. */
   readonly #shown = new BoundedMap<PeerId, string>(MAX_COUNTED_PEERS)
-  /** The time that judging what peers bring may take, of all of them together: each entry costs a signature's check. */
-  readonly #time: TimeShare
 
   constructor(components: ShareComponents) {
     this.#components = components
-    const share = { burstMs: STATEMENTS_BURST_MS, oneIn: STATEMENTS_TIME_SHARE }
-    this.#time = new TimeShare(share, components.clock)
   }
 
   isWanted(peer: PeerId): boolean {
@@ -117,12 +112,15 @@ class StatementSharing implements ExchangeKind {
   }
 
   async #takeAll(block: Uint8Array, { channel, ended }: Conversation): Promise<void> {
+    const budget = loopBudget(this.#components.clock)
     const { entries } = decodeEntries(block)
     if (entries.length > ENTRIES_PER_MESSAGE) throw new Error('more entries than a message may have')
     const statements = entries.filter(({ bucket }) => bucket === BUCKETS.admission)
     for (let at = 0; at < statements.length; at += ENTRIES_AT_ONCE) {
       const some = statements.slice(at, at + ENTRIES_AT_ONCE)
-      await this.#time.run(STATEMENTS_BURST_MS, ended, () => this.#take(some, channel.peer))
+      // each entry costs a signature's check
+      const { peer, address = peer } = channel
+      await budget.run('strangers', async () => this.#take(some, peer), { key: address, signal: ended })
     }
   }
 

@@ -2,7 +2,7 @@ import { type PeerId, silentLogger, systemRandom } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { Exchanges } from './exchanges.ts'
-import { EXCHANGES_OF_ADDRESS } from '../limits.ts'
+import { EXCHANGE_RATES } from '../limits.ts'
 import type { TrustChannel, TrustChannels } from '../ports.ts'
 
 test('a peer that was there before the start is talked with', async () => {
@@ -56,7 +56,7 @@ test('many keys of one address leave others their turn', async () => {
     return isServed
   }
   const outcomes = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(`key ${at}`, '192.0.2.1')))
-  expect(outcomes.filter(Boolean)).toHaveLength(EXCHANGES_OF_ADDRESS.burst)
+  expect(outcomes.filter(Boolean)).toHaveLength(EXCHANGE_RATES.perAddress?.burst ?? 0)
   expect(await ask('somebody', '192.0.2.2')).toBe(true)
   exchanges.stop()
 })

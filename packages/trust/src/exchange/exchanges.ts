@@ -3,22 +3,12 @@
  * that opens says with its first message what it wants: an answer to its nonce, or to compare what both hold of the
  * bucket `admission`. Bounded by peer, by address and in all; what goes wrong ends the channel and is tried again later.
  */
-import {
-  type Clock,
-  createFairRate,
-  createRateLimiter,
-  type Logger,
-  type PeerId,
-  type Random,
-} from '@mesh/core'
-import { type Backoff, createBackoff } from '@mesh/core/limits'
+import { type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { type Backoff, createBackoff, createRate } from '@mesh/core/limits'
 import {
   EXCHANGE_RETRY_MAX_MS,
   EXCHANGE_RETRY_MIN_MS,
-  EXCHANGES_OF_ADDRESS,
-  EXCHANGES_OF_ALL,
-  EXCHANGES_OF_PEER,
-  MAX_COUNTED_PEERS,
+  EXCHANGE_RATES,
   MAX_EXCHANGES_PER_PEER,
   MAX_TRUST_MESSAGE_BYTES,
 } from '../limits.ts'
@@ -65,16 +55,13 @@ export class Exchanges {
   readonly #ended = new AbortController()
   readonly #present = new Set<PeerId>()
   readonly #wishes = new Map<string, Wish>()
-  readonly #byPeer
-  readonly #byAddress
+  readonly #rate
   #stopPresence = () => {}
 
   constructor(components: ExchangesComponents) {
     const { clock } = components
     this.#components = components
-    this.#byPeer = createRateLimiter({ ...EXCHANGES_OF_PEER, maxAddresses: MAX_COUNTED_PEERS }, clock)
-    const rates = { ofAddress: EXCHANGES_OF_ADDRESS, ofAll: EXCHANGES_OF_ALL }
-    this.#byAddress = createFairRate({ ...rates, maxAddresses: MAX_COUNTED_PEERS }, clock)
+    this.#rate = createRate(EXCHANGE_RATES, clock)
   }
 
   async start(): Promise<void> {
@@ -160,7 +147,7 @@ export class Exchanges {
   }
 
   #mayBegin({ peer, address = peer }: TrustChannel): boolean {
-    return this.#byPeer.take(peer) && this.#byAddress.take(address)
+    return this.#rate.take({ peer, address })
   }
 
   async #serve(channel: TrustChannel): Promise<void> {

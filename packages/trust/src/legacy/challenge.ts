@@ -4,16 +4,10 @@
  * which catches the replay of what it has heard itself, and no more than that.
  */
 import { createHash, type KeyObject } from 'node:crypto'
-import { BoundedMap, type Clock, type PeerId, TimeShare } from '@mesh/core'
-import { createTokenBucket } from '@mesh/core/limits'
+import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
+import { createTokenBucket, type LoopBudget, loopBudget } from '@mesh/core/limits'
 import { p521 } from '@noble/curves/nist.js'
-import {
-  CHALLENGE_TEXT,
-  CHALLENGES_BURST_MS,
-  CHALLENGES_TIME_SHARE,
-  LEGACY_CHALLENGES,
-  MAX_REMEMBERED_CHALLENGES,
-} from '../limits.ts'
+import { CHALLENGE_TEXT, LEGACY_CHALLENGES, MAX_REMEMBERED_CHALLENGES } from '../limits.ts'
 import { decodePem, encodePem } from './ecdsa-keys.ts'
 
 /** The digest that legacy nodes sign: the 64 ASCII bytes of the hexadecimal SHA-256. */
@@ -47,15 +41,15 @@ export type ChallengeRefusal = 'not a challenge' | 'no key fits' | 'replayed' | 
 
 /** Verifies the challenges that come, one after the other: a signature's check takes some ms for each key. */
 export class ChallengeVerifier {
-  readonly #budget
+  readonly #rate
   /** Author by the first number of the signature, which a change of the second one leaves as it is. */
   readonly #authors = new BoundedMap<string, PeerId>(MAX_REMEMBERED_CHALLENGES)
-  readonly #time: TimeShare
+  readonly #budget: LoopBudget
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(clock: Clock) {
-    this.#budget = createTokenBucket(LEGACY_CHALLENGES, clock)
-    this.#time = new TimeShare({ burstMs: CHALLENGES_BURST_MS, oneIn: CHALLENGES_TIME_SHARE }, clock)
+    this.#rate = createTokenBucket(LEGACY_CHALLENGES, clock)
+    this.#budget = loopBudget(clock)
   }
 
   /** Gives undefined for a challenge that fits one of the keys. Rejects with the signal's reason, and never for what is in it. */
@@ -69,7 +63,7 @@ export class ChallengeVerifier {
     const mark = der === undefined ? undefined : firstNumber(der)
     if (der === undefined || mark === undefined) return 'not a challenge'
     if (this.#isReplayed(mark, challenge)) return 'replayed'
-    if (!this.#budget.take()) return 'too many'
+    if (!this.#rate.take()) return 'too many'
     const judged = this.#last.then(async () => {
       // another may have sent it while this one waited
       if (this.#isReplayed(mark, challenge)) return 'replayed'
@@ -88,7 +82,7 @@ export class ChallengeVerifier {
 
   async #fits(der: Uint8Array, keys: readonly KeyObject[], signal: AbortSignal): Promise<boolean> {
     for (const key of keys) {
-      if (await this.#time.run(CHALLENGES_BURST_MS, signal, () => isSignature(key, der))) return true
+      if (await this.#budget.run('strangers', async () => isSignature(key, der), { signal })) return true
     }
     return false
   }
