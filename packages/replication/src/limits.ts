@@ -1,4 +1,5 @@
 /** Bounds and constants of replication. First what the protocols fix, then what we chose. */
+import type { Rate, RateInit, ScopeLimits } from '@mesh/core/limits'
 
 /** Protocol id of range reconciliation between two members (docs/PROTOCOLS.md, 'Replication'). */
 export const REPLICATION_PROTOCOL = '/mesh/replication/1'
@@ -35,10 +36,6 @@ export const MAX_SESSION_MESSAGES = 8_192
 export const MAX_IDLE_MESSAGES = 3
 /** Entries of this ledger that are looked at for a remote before other work may have its turn: 100 us of work. */
 export const WALK_STEP_ENTRIES = 256
-/** All sessions together get at most one part in this many of the time. */
-export const SESSIONS_TIME_SHARE = 1.5
-/** The time that all sessions together may use at once, in ms: 30 ms go by until other work has its turn. */
-export const SESSIONS_BURST_MS = 10
 /**
  * Ranges that may wait for their answer: twice what two ledgers without a common entry need. With more of them the remote
  * asks without listening.
@@ -52,21 +49,23 @@ export const MAX_LEDGER_ENTRIES = 200_000
 export const MESSAGE_TIMEOUT_MS = 30_000
 /** How long a whole session may last, in ms. What is missing then comes with the next. */
 export const SESSION_TIMEOUT_MS = 10 * 60_000
-/** Sessions that one peer may open in a minute; as many may come at once. */
-export const SESSIONS_PER_MINUTE = 30
-/** Sessions that all peers opened which may run at a time: keys cost nothing, so that a bound for each is none. */
-export const MAX_SESSIONS = 64
-/** The same of the peers of one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_SESSIONS_PER_ADDRESS = 32
-/** Sessions that all peers together may open in a minute; as many may come at once. */
-export const ALL_SESSIONS_PER_MINUTE = 600
-/** The same of the peers of one address. */
-export const SESSIONS_PER_MINUTE_PER_ADDRESS = 300
+/** Sessions that others opened and that run. Keys cost nothing, so an address is bounded, too. */
+export const SESSIONS: ScopeLimits = { all: 64, perAddress: 32, evict: 'oldest' }
+const perMinute = (most: number): Rate => ({ perSecond: most / 60, burst: most })
+/** Authors and peers of which something is remembered; the one heard longest ago is forgotten first. */
+export const MAX_MEMBERS_REMEMBERED = 1024
+/** Sessions that others may open. */
+export const SESSION_RATES: RateInit = {
+  perPeer: perMinute(30),
+  perAddress: perMinute(300),
+  all: perMinute(600),
+  maxRemembered: MAX_MEMBERS_REMEMBERED,
+}
 /**
  * Ranges, items of lists, wants and entries that may wait for an answer in all sessions together, of some 300 bytes each:
- * eight times what one message may hold. With more the largest session of the address with the most ends.
+ * eight times what one message may hold.
  */
-export const MAX_PENDING_PARTS = 65_536
+export const PENDING_PARTS: ScopeLimits = { all: 65_536, evict: 'largest' }
 /** Sessions that this node opens at a time; those that are slow hold nobody up, and do not count. */
 export const MAX_OWN_SESSIONS = 4
 /** How long a remote may keep a session waiting in all, in ms, before the session is slow. */
@@ -75,10 +74,7 @@ export const SLOW_SESSION_MS = 500
 export const ENTRY_WAIT_MS = 10
 /** Slow sessions of this node's own that may go on at a time; of more the one that has been slow for longest makes way. */
 export const MAX_SLOW_OWN_SESSIONS = 48
-/**
- * How long a remote may keep a session waiting in all, in ms, before the session makes way for others of its address; for those
- * of an address that has fewer it does when it is slow.
- */
+/** How long a slow session of this node's own may go on where another one needs its place, in ms. */
 export const STALE_SESSION_MS = 20_000
 
 /** Bytes of an entry's hash that lists and refusals carry. */
@@ -114,20 +110,18 @@ export const WAITING_MESSAGE_BYTES = 4096
 export const MAX_PARALLEL_BLOCKS = 2
 /** A message that inflates to no more bytes is small: of two that are judged one is small, so that none waits long. */
 export const SMALL_BLOCK_BYTES = 32 * 1024
-/** Bytes a second that the larger messages of one peer may inflate to on average, whoever authored them. */
-export const INFLATED_BYTES_PER_S = 4 * 1024 * 1024
-/** The same at once: one message of the greatest size. */
-export const INFLATED_BURST_BYTES = 64 * 1024 * 1024
-/** Small messages a second of one peer that are judged on average, whoever authored them. */
-export const SMALL_BLOCKS_PER_S = 200
-/** The same at once. */
-export const SMALL_BLOCKS_BURST = 2_000
+/** Bytes that the larger messages of one peer may inflate to: the burst is one message of the greatest size. */
+export const INFLATED_BYTES_RATE: RateInit = {
+  perPeer: { perSecond: 4 * 1024 * 1024, burst: MAX_INFLATED_BYTES },
+  maxRemembered: MAX_MEMBERS_REMEMBERED,
+}
+/** Small messages of one peer that are judged. */
+export const SMALL_BLOCKS_RATE: RateInit = {
+  perPeer: { perSecond: 200, burst: 2_000 },
+  maxRemembered: MAX_MEMBERS_REMEMBERED,
+}
 /** How long a block that equals the author's last one is skipped, in ms. Later, time may have changed its verdict. */
 export const REPEATED_BLOCK_MS = 60_000
-/** Authors and peers of whom something is remembered; the one heard longest ago is forgotten first. */
-export const MAX_MEMBERS_REMEMBERED = 1024
-/** How long inflating and checking may take before other work has its turn, in ms. */
-export const SLICE_MS = 10
 
 /** How old a heartbeat may be that shows its author to be a member, in ms. */
 export const FRESH_HEARTBEAT_MS = 10 * 60_000

@@ -169,7 +169,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     legacy: { meaningless: 'no sessions: whole ledgers by gossip' },
     does: '32 keys from 16 addresses begin sessions without pause, and leave them; others want one',
-    boundedBy: 'SESSIONS_PER_MINUTE_PER_ADDRESS, ALL_SESSIONS_PER_MINUTE',
+    boundedBy: 'SESSION_RATES',
     aim: 'newcomers served',
     async prepare(attack) {
       const { tally, signal } = attack

@@ -82,7 +82,7 @@ export const SLOW_SESSION_ATTACKS: readonly Scenario[] = [
     name: 'slow-sessions',
     who: 'member',
     does: `${SPEAKERS} keys from 8 addresses keep the victim waiting for each message of the sessions that it opens with them, and of one of their own; others come that want to be asked, and answered`,
-    boundedBy: 'SLOW_SESSION_MS, MAX_SLOW_OWN_SESSIONS, STALE_SESSION_MS, MAX_OWN_SESSIONS, MAX_SESSIONS',
+    boundedBy: 'SLOW_SESSION_MS, MAX_SLOW_OWN_SESSIONS, STALE_SESSION_MS, MAX_OWN_SESSIONS, SESSIONS',
     legacy: { meaningless: 'no sessions: whole ledgers by gossip' },
     aim: 'sessions',
     isApart: true,

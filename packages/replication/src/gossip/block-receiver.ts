@@ -4,21 +4,24 @@
  * is a member. Those who are charged take turns; blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
+import { createRate, type RateLimit } from '@mesh/core/limits'
 import type { Ledger, MergeResult } from '@mesh/ledger'
 import { type BlockForm, blockFormOf } from '../legacy/block-form.ts'
 import type { Compression, Inflated } from './compression.ts'
 import { PassingBlock } from './passing-block.ts'
 import {
   GOSSIP_MEMORY_BYTES,
+  INFLATED_BYTES_RATE,
   MAX_INFLATED_BYTES,
   MAX_MEMBERS_REMEMBERED,
   MAX_PARALLEL_BLOCKS,
   REPEATED_BLOCK_MS,
+  SMALL_BLOCK_BYTES,
+  SMALL_BLOCKS_RATE,
 } from '../limits.ts'
 import type { TopicMessage } from '../ports.ts'
 import type { Members } from '../presence/members.ts'
 import { isSignedByMember } from '../presence/signed-by-member.ts'
-import { SenderRates } from './sender-rates.ts'
 import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
 export type ReceiveRefusal = 'OVERLOAD' | 'NOT_GZIP'
@@ -71,7 +74,8 @@ class TopicBlockReceiver implements BlockReceiver {
   readonly refused: Partial<Record<ReceiveRefusal, number>> = {}
   readonly #init: BlockReceiverInit
   readonly #components: BlockReceiverComponents
-  readonly #rates: SenderRates
+  readonly #smallRate: RateLimit
+  readonly #largeRate: RateLimit
   readonly #waiting: WaitingBlocks
   readonly #last = new BoundedMap<PeerId, Judged>(MAX_MEMBERS_REMEMBERED)
   #cancelWork: (() => void) | undefined
@@ -80,7 +84,8 @@ class TopicBlockReceiver implements BlockReceiver {
   constructor(init: BlockReceiverInit, components: BlockReceiverComponents) {
     this.#init = init
     this.#components = components
-    this.#rates = new SenderRates(components.clock)
+    this.#smallRate = createRate(SMALL_BLOCKS_RATE, components.clock)
+    this.#largeRate = createRate(INFLATED_BYTES_RATE, components.clock)
     const { maxBytes = GOSSIP_MEMORY_BYTES } = init
     this.#waiting = new WaitingBlocks({ maxBytes, parallel: MAX_PARALLEL_BLOCKS })
   }
@@ -96,7 +101,7 @@ class TopicBlockReceiver implements BlockReceiver {
       return this.#refuse('NOT_GZIP', author)
     const charged = this.#chargedFor(author, from)
     const isTaken =
-      this.#rates.take(charged, inflatedBytes) &&
+      this.#mayInflate(charged, inflatedBytes) &&
       this.#waiting.add({ author, plaintext, charged, inflatedBytes })
     if (!isTaken) return this.#refuse('OVERLOAD', author)
     // whoever passes the message on does so first
@@ -110,6 +115,10 @@ class TopicBlockReceiver implements BlockReceiver {
    */
   #chargedFor(author: PeerId, from: string): string {
     return author === from || this.#components.members.isOurs(author) ? author : `by ${from}`
+  }
+
+  #mayInflate(peer: string, bytes: number): boolean {
+    return bytes <= SMALL_BLOCK_BYTES ? this.#smallRate.take({ peer }) : this.#largeRate.take({ peer }, bytes)
   }
 
   stop(): void {

@@ -2,9 +2,10 @@
  * Compression by gzip, as a port: fflate here, as it runs everywhere; an application on Node may bring
  * `node:zlib`.
  */
-import { type Clock, delay } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { Gunzip, gzipSync } from 'fflate'
-import { MAX_WHOLE_INFLATED_BYTES, INFLATED_PIECE_BYTES, SLICE_MS } from '../limits.ts'
+import { MAX_WHOLE_INFLATED_BYTES, INFLATED_PIECE_BYTES } from '../limits.ts'
 
 /** The text that a gzip inflates to: all of it, or piece by piece. */
 export type Inflated = Uint8Array | AsyncIterable<Uint8Array>
@@ -75,7 +76,7 @@ async function* inflate(bytes: Uint8Array, clock: Clock): AsyncGenerator<Uint8Ar
     parts.push(part)
     size += part.length
   })
-  let sliceEnd = clock.monotonic() + SLICE_MS
+  const budget = loopBudget(clock)
   for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
     const end = at + INPUT_SLICE_BYTES
     stream.push(bytes.subarray(at, end), end >= bytes.length)
@@ -84,9 +85,8 @@ async function* inflate(bytes: Uint8Array, clock: Clock): AsyncGenerator<Uint8Ar
       parts = []
       size = 0
     }
-    if (clock.monotonic() < sliceEnd) continue
-    await delay(clock, 0)
-    sliceEnd = clock.monotonic() + SLICE_MS
+    const turn = budget.turn('members')
+    if (turn !== undefined) await turn
   }
 }
 

@@ -1,7 +1,8 @@
 /** Lets the ledger judge a message's entries, in slices that give way to other work. */
-import { type Clock, delay, type PeerId, positionId, type TimeShare } from '@mesh/core'
+import { type PeerId, positionId } from '@mesh/core'
+import type { LoopBudget } from '@mesh/core/limits'
 import { entryHash, type KeyedEntry, type Ledger, type RejectionCode } from '@mesh/ledger'
-import { MERGE_SLICE_ENTRIES, SHORT_HASH_BYTES, SLICE_MS } from '../limits.ts'
+import { MERGE_SLICE_ENTRIES, SHORT_HASH_BYTES } from '../limits.ts'
 import type { Refusal } from '../session/sync-message.ts'
 
 export interface MergedBatch {
@@ -13,12 +14,33 @@ export interface MergedBatch {
   readonly retracted: readonly KeyedEntry[]
 }
 
-interface MergeParts {
-  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'admits'>
-  readonly clock: Clock
-  /** The time that all sessions share. */
-  readonly time: TimeShare
+/** The loop budget, as one session uses it. */
+export interface SessionBudget {
+  readonly budget: LoopBudget
+  /** The address of the session's peer: addresses take turns. */
+  readonly key: string
   readonly signal: AbortSignal
+}
+
+interface MergeParts extends SessionBudget {
+  readonly ledger: Pick<Ledger, 'merge' | 'snapshot' | 'admits'>
+}
+
+/** Does work of a few milliseconds in the time of the budget. Rejects with the signal's reason. */
+export function inTurn<T>({ budget, key, signal }: SessionBudget, work: () => T): Promise<T> {
+  return budget.run('members', async () => work(), { key, signal })
+}
+
+/** Takes the steps of a work, as many in each turn as there is time for. Rejects with the signal's reason. */
+export async function stepsInTurns<T>(
+  { budget, key, signal }: SessionBudget,
+  steps: Generator<undefined, T>,
+): Promise<T> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value
+    const turn = budget.turn('members', { key, signal })
+    if (turn !== undefined) await turn
+  }
 }
 
 /** The ledger’s verdicts on some entries. */
@@ -57,21 +79,19 @@ export async function mergeBatch(
 async function mergeSlices(
   entries: readonly KeyedEntry[],
   author: PeerId,
-  { ledger, clock, time, signal }: MergeParts,
+  { ledger, budget, key, signal }: MergeParts,
 ): Promise<Judged> {
   const judged: Judged = { accepted: 0, refused: [], retracted: [] }
   for (let at = 0; at < entries.length; at += MERGE_SLICE_ENTRIES) {
-    await time.turn(SLICE_MS, signal)
-    const startMs = clock.monotonic()
+    // a peer that sends mostly refused entries gets the time that others leave
+    const lane = judged.refused.length > judged.accepted ? 'background' : 'members'
+    const turn = budget.turn(lane, { key, signal })
+    if (turn !== undefined) await turn
     const slice = entries.slice(at, at + MERGE_SLICE_ENTRIES)
     const result = ledger.merge(slice, author)
     judged.accepted += result.accepted
     judged.refused.push(...refusedOf(slice, result.rejected))
     judged.retracted.push(...(result.retracted ?? []))
-    const workedMs = clock.monotonic() - startMs
-    time.use(workedMs)
-    // Whoever sends mostly what is refused gets a quarter of the time.
-    if (judged.refused.length > judged.accepted && workedMs > 0) await delay(clock, 3 * workedMs, signal)
   }
   return judged
 }

@@ -2,9 +2,8 @@
  * Keeps what is known of each peer that sessions were held with; bounded, the one met longest ago is
  * forgotten first.
  */
-import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
-import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
-import { MAX_MEMBERS_REMEMBERED, SESSIONS_PER_MINUTE } from '../limits.ts'
+import { BoundedMap, type PeerId } from '@mesh/core'
+import { MAX_MEMBERS_REMEMBERED } from '../limits.ts'
 
 export interface PeerSync {
   /** Unix ms of the last session that went well. */
@@ -23,33 +22,29 @@ export interface PeerSync {
   knownDifference: { readonly state: string; readonly until: number } | undefined
   /** Its clock less this node's monotonic time, in ms, as it told it last. */
   clockOffsetMs: number | undefined
-  /** Sessions that the peer may open. */
-  readonly calls: TokenBucket
 }
 
 export interface PeerSessions {
   of(peer: PeerId): PeerSync
-  /** Takes one of the calls that the peer has in a minute; false when none is left. */
-  mayCall(peer: PeerId): boolean
   /** Lets the next session with each peer compare again what an earlier one left unequal. */
   forgetDifferences(): void
   all(): ReadonlyMap<PeerId, Readonly<PeerSync>>
 }
 
-export function createPeerSessions(clock: Clock): PeerSessions {
+export function createPeerSessions(): PeerSessions {
   const peers = new BoundedMap<PeerId, PeerSync>(MAX_MEMBERS_REMEMBERED)
   const of = (peer: PeerId): PeerSync => {
-    const sync = peers.get(peer) ?? unknownPeer(clock)
+    const sync = peers.get(peer) ?? unknownPeer()
     peers.set(peer, sync)
     return sync
   }
   const forgetDifferences = () => {
     for (const [, sync] of peers) sync.knownDifference = undefined
   }
-  return { of, mayCall: (peer) => of(peer).calls.take(), forgetDifferences, all: () => peers }
+  return { of, forgetDifferences, all: () => peers }
 }
 
-function unknownPeer(clock: Clock): PeerSync {
+function unknownPeer(): PeerSync {
   return {
     lastSyncAt: undefined,
     equal: undefined,
@@ -62,6 +57,5 @@ function unknownPeer(clock: Clock): PeerSync {
     pausedUntil: Number.NEGATIVE_INFINITY,
     knownDifference: undefined,
     clockOffsetMs: undefined,
-    calls: createTokenBucket({ perSecond: SESSIONS_PER_MINUTE / 60, burst: SESSIONS_PER_MINUTE }, clock),
   }
 }

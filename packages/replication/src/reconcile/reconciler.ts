@@ -3,19 +3,23 @@
  * remote can misbehave to an abort that is counted.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
+import { createRate, loopBudget, type Place, type RateLimit, Scope } from '@mesh/core/limits'
 import { isVersionAhead, type KeyedEntry, type Ledger, type Snapshot } from '@mesh/ledger'
 import { replicationError } from '../errors.ts'
 import { helloOf, stateKey } from '../session/hello.ts'
 import {
   FAULT_PAUSE_MS,
   MAX_BAD_ENTRIES,
+  PENDING_PARTS,
+  SESSION_RATES,
+  SESSIONS,
   MAX_SYNC_MESSAGE_BYTES,
   REPLICATION_PROTOCOL,
   SESSION_TIMEOUT_MS,
   KNOWN_DIFFERENCE_MS,
   PEER_CLOCK_STEP_MS,
 } from '../limits.ts'
-import { mergeBatch } from './merge-batch.ts'
+import { inTurn, mergeBatch, stepsInTurns } from './merge-batch.ts'
 import { createPeerSessions, type PeerSessions } from './peer-sessions.ts'
 import type { ReplicationChannel, ReplicationChannels } from '../ports.ts'
 import { hexOf } from '../session/position.ts'
@@ -31,8 +35,6 @@ import {
   type Tally,
 } from './session-result.ts'
 import { RemoteWait } from './remote-wait.ts'
-import { SessionSeats } from './session-seats.ts'
-import { SessionTurns } from './session-turns.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
 import { RefusedThere } from './refused-there.ts'
 import { createSession, type Session } from '../session/session.ts'
@@ -100,18 +102,17 @@ class ChannelReconciler implements Reconciler {
   readonly #own = new Map<PeerId, Promise<SessionResult>>()
   readonly #channels = new Set<ReplicationChannel>()
   readonly #stopping = new AbortController()
-  readonly #seats: SessionSeats
-  readonly #turns: SessionTurns
+  readonly #sessions = new Scope(SESSIONS)
+  readonly #pending = new Scope(PENDING_PARTS)
+  readonly #calls: RateLimit
 
   constructor(init: ReconcilerInit, components: ReconcilerComponents) {
-    const { clock } = components
-    this.#seats = new SessionSeats(clock)
-    this.#turns = new SessionTurns(clock, this.#stopping.signal)
+    this.#calls = createRate(SESSION_RATES, components.clock)
     this.#ours = createRefusalMemory({ livenessMs: init.livenessMs })
     this.#theirs = new RefusedThere(init.livenessMs, init.onRefusedThere)
     this.#init = init
     this.#components = components
-    this.peers = createPeerSessions(components.clock)
+    this.peers = createPeerSessions()
   }
 
   get running(): number {
@@ -182,15 +183,17 @@ class ChannelReconciler implements Reconciler {
   }
 
   async #accept(channel: ReplicationChannel): Promise<void> {
-    const { peer } = channel
-    const isLetIn =
-      !this.#isStopped() && !this.isPaused(peer) && this.peers.mayCall(peer) && this.#seats.mayCall(channel)
-    if (!isLetIn) {
+    const { peer, address = peer } = channel
+    const mayCall = !this.#isStopped() && !this.isPaused(peer) && this.#calls.take({ peer, address })
+    const end = () => channel.abort(replicationError('replication.timeout', 'others wait'))
+    const place = mayCall ? this.#sessions.reserve({ peer, address, end }) : undefined
+    if (place === undefined) {
       this.#count('too_often')
       channel.abort(replicationError('replication.fault', 'too many sessions'))
       return
     }
     await this.#converse(channel, 'responder', new RemoteWait(this.#components.clock))
+    place.release()
   }
 
   async #converse(
@@ -203,13 +206,18 @@ class ChannelReconciler implements Reconciler {
     const tally = createTally()
     const session = this.#createSession(peer, role, { snapshot: ledger.snapshot(), tally })
     this.#channels.add(channel)
-    const leave = this.#seats.sit(channel, role === 'responder' ? remote : undefined)
+    const pending = this.#pending.reserve({
+      peer,
+      ...(channel.address !== undefined && { address: channel.address }),
+      size: 0,
+      end: () => channel.abort(replicationError('replication.fault', 'too much waits for an answer')),
+    })
     const overtime = clock.after(SESSION_TIMEOUT_MS, () =>
       channel.abort(replicationError('replication.timeout', 'a session lasted too long')),
     )
     let failure: ReconcileFailure | undefined
     try {
-      await this.#exchange({ channel, session, remote }, tally)
+      await this.#exchange({ channel, session, remote, pending }, tally)
       await channel.close()
     } catch (error) {
       failure = failureOf(error)
@@ -217,7 +225,7 @@ class ChannelReconciler implements Reconciler {
       channel.abort(replicationError('replication.fault', failure))
     } finally {
       overtime()
-      leave()
+      pending?.release()
       this.#channels.delete(channel)
     }
     const outcome = session.theirs === undefined ? undefined : outcomeOf(session, tally, ledger.snapshot())
@@ -255,11 +263,16 @@ class ChannelReconciler implements Reconciler {
   }
 
   /** Message for message, until neither has more to say. */
-  async #exchange({ channel, session, remote }: Conversation, tally: Tally): Promise<void> {
+  async #exchange({ channel, session, remote, pending }: Conversation, tally: Tally): Promise<void> {
+    const { peer, address = peer } = channel
+    const lane = { budget: loopBudget(this.#components.clock), key: address, signal: this.#stopping.signal }
+    const bound = (parts: number) => {
+      if (pending?.resize(parts) === false) throw new ReconcileError('overload')
+    }
     const messages = channel.messages()[Symbol.asyncIterator]()
     let lastSent: readonly KeyedEntry[] = []
     const send = async (message: SyncMessage) => {
-      const bytes = await this.#turns.run(() => encodeSyncMessage(message))
+      const bytes = await inTurn(lane, () => encodeSyncMessage(message))
       tally.bytesOut += bytes.length
       tally.sent += message.entries.length
       lastSent = message.entries
@@ -271,24 +284,23 @@ class ChannelReconciler implements Reconciler {
         const next = await remote.for(messages.next())
         if (next.done === true) throw new ReconcileError('closed')
         tally.bytesIn += next.value.length
-        const message = await this.#turns.run(() => decodeSyncMessage(next.value))
+        const message = await inTurn(lane, () => decodeSyncMessage(next.value))
         if (message === undefined) throw new ReconcileError('malformed')
         if (session.messages === 0) this.#hearClock(channel.peer, message.hello?.nowMs)
-        const { entries, refused } = await this.#turns.run(() => session.receive(message))
-        this.#bound(channel, session.pending + entries.length)
+        const { entries, refused } = await inTurn(lane, () => session.receive(message))
+        bound(session.pending + entries.length)
         if (refused.length > 0) {
           const by = { peer: channel.peer, hello: session.theirs }
           const [sent, nowMs] = [lastSent, this.#components.clock.monotonic()]
-          await this.#turns.run(() => this.#theirs.add(by, refused, sent, nowMs))
+          await inTurn(lane, () => this.#theirs.add(by, refused, sent, nowMs))
         }
-        const parts = { ...this.#components, time: this.#turns.time, signal: this.#stopping.signal }
-        const merged = await mergeBatch(entries, channel.peer, parts)
+        const merged = await mergeBatch(entries, peer, { ...lane, ledger: this.#components.ledger })
         tally.accepted += merged.accepted
         remote.brought(merged.accepted)
         tally.news ||= merged.news
         this.#rememberOurs(merged.refused, tally)
-        const answer = await this.#turns.runSteps(session.answering(merged.refused, merged.retracted))
-        this.#bound(channel, session.pending)
+        const answer = await stepsInTurns(lane, session.answering(merged.refused, merged.retracted))
+        bound(session.pending)
         if (session.fault !== undefined) throw new ReconcileError(session.fault)
         if (answer !== undefined) await send(answer)
       }
@@ -310,13 +322,6 @@ class ChannelReconciler implements Reconciler {
     }
     known.clockOffsetMs = offsetMs
     ledger.clockTold(peer, nowMs)
-  }
-
-  /** Ends a session when all of them leave too much waiting. @throws ReconcileError when it is this one */
-  #bound(channel: ReplicationChannel, parts: number): void {
-    const surplus = this.#seats.note(channel, parts)
-    if (surplus === channel) throw new ReconcileError('overload')
-    surplus?.abort(replicationError('replication.fault', 'too much waits for an answer'))
   }
 
   #isStopped(): boolean {
@@ -381,4 +386,6 @@ interface Conversation {
   readonly channel: ReplicationChannel
   readonly session: Session
   readonly remote: RemoteWait
+  /** Bounds the parts of messages that wait for an answer. */
+  readonly pending: Place | undefined
 }
