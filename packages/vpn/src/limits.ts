@@ -26,8 +26,6 @@ export const REBUILD_TIME_SHARE = 4
 export const MAX_REBUILD_DELAY_MS = 200
 /** Heartbeats that end within this time, in ms, make one rebuild. */
 export const EXPIRY_SLACK_MS = 250
-/** The time in ms that building a table may take in one turn of the event loop. */
-export const TABLE_TURN_MS = 8
 /** Entries that are looked at in one step of building: they take about a millisecond where none was read before. */
 export const STEP_ENTRIES = 64
 /** How long after a change the accepted routes are kept for the next start, in ms. */

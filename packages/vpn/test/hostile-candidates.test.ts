@@ -2,7 +2,7 @@
 import { parseIp } from '@mesh/core'
 import { afterEach, expect, test } from 'vitest'
 import { isCandidateAddress } from '../src/paths/candidates.ts'
-import { UNPROVEN_PROBES, UNPROVEN_PROBES_OF_PEER } from '../src/paths/limits.ts'
+import { PROBES_TO_UNPROVEN, UNPROVEN_PROBES } from '../src/paths/limits.ts'
 import { PathNetwork, type SimMember } from './path-network.ts'
 
 let network: PathNetwork
@@ -41,10 +41,10 @@ async function attack(victim: SimMember, { keys, strangers, seconds, from }: Att
 }
 
 test.each([
-  { keys: 1, strangers: 20, limit: UNPROVEN_PROBES_OF_PEER },
-  { keys: 60, strangers: 1, limit: UNPROVEN_PROBES.toAddress },
-  { keys: 60, strangers: 20, limit: UNPROVEN_PROBES.inAll },
-  { keys: 60, strangers: 20, from: '5.5.5.250', limit: UNPROVEN_PROBES.ofAddress },
+  { keys: 1, strangers: 20, limit: UNPROVEN_PROBES.perPeer },
+  { keys: 60, strangers: 1, limit: PROBES_TO_UNPROVEN.perAddress },
+  { keys: 60, strangers: 20, limit: UNPROVEN_PROBES.all },
+  { keys: 60, strangers: 20, from: '5.5.5.250', limit: UNPROVEN_PROBES.perAddress },
 ])(
   '$keys keys (from $from) that name $strangers strangers have few probes sent there',
   async ({ keys, strangers, from, limit }) => {
@@ -56,7 +56,7 @@ test.each([
     await attack(victim, { keys: hostile, strangers: named, seconds: SECONDS, from })
     const probes = network.sent.filter(({ to }) => named.some(({ nat }) => nat.ip === to.address))
     expect(probes.length).toBeGreaterThan(100)
-    expect(probes.length).toBeLessThanOrEqual(limit.burst + limit.perSecond * SECONDS)
+    expect(probes.length).toBeLessThanOrEqual((limit?.burst ?? 0) + (limit?.perSecond ?? 0) * SECONDS)
     expect(Math.max(...probes.map(({ bytes }) => bytes.length))).toBeLessThan(100)
   },
 )

@@ -48,8 +48,6 @@ export const LASTING_ADDRESS_MS = 24 * 3_600_000
 export const MAX_PAST_ADDRESSES = 65_536
 /** The most addresses of one member that are remembered: a machine has few, and peer ids cost nothing. */
 export const MAX_PAST_ADDRESSES_PER_PEER = 16
-/** The time in ms that reading and saving them may take in one turn of the event loop. */
-export const PAST_TURN_MS = 8
 /** How long after a new address the memory is saved, in ms. */
 export const SAVE_PAST_SOON_MS = 5_000
 /** How often the memory is saved, in ms, with the times at which members were seen last. */

@@ -1,4 +1,5 @@
 import { heartbeatValue, parseCidr, type PeerId, peerIdFromPublicKey, silentLogger } from '@mesh/core'
+import { TURN_MS } from '@mesh/core/limits'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
@@ -7,7 +8,6 @@ import { STEP_ENTRIES } from '../limits.ts'
 import {
   MAX_PAST_ADDRESSES_PER_PEER,
   PAST_ADDRESS_MS,
-  PAST_TURN_MS,
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
@@ -135,7 +135,7 @@ test('thousands of machines are looked through, and what is remembered is saved,
   await manual.advance(SAVE_PAST_SOON_MS)
   await manual.advance(SAVE_PAST_INTERVAL_MS)
   expect(looks).toBe(2 * COUNT)
-  expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(PAST_TURN_MS / LOOK_MS + 2 * STEP_ENTRIES)
+  expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(TURN_MS / LOOK_MS + 2 * STEP_ENTRIES)
   past.stop()
 })
 

@@ -8,10 +8,10 @@ import {
   type Clock,
   type IpAddress,
   type Logger,
-  LoopTurns,
   tryParseIp,
   tryParsePeerId,
 } from '@mesh/core'
+import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { covers, type Prefix, prefixOf } from '../table/prefix.ts'
@@ -24,7 +24,6 @@ import {
   MAX_PAST_ADDRESSES,
   MAX_PAST_ADDRESSES_PER_PEER,
   PAST_ADDRESS_MS,
-  PAST_TURN_MS,
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
@@ -69,7 +68,7 @@ class AddressMemory implements PastAddresses {
   /** The same by who had them: to look through all for each address of one took a minute with a thousand keys. */
   readonly #byPeer = new Map<string, Set<IpAddress>>()
   readonly #unsubscribe: () => void
-  readonly #turns: LoopTurns
+  readonly #budget: LoopBudget
   readonly ready: Promise<void>
   #endLook = () => {}
   #endWrite = () => {}
@@ -81,10 +80,10 @@ class AddressMemory implements PastAddresses {
   constructor(components: PastAddressesComponents) {
     this.#components = components
     this.#range = prefixOf(components.range)
-    this.#turns = new LoopTurns(PAST_TURN_MS, components.clock)
+    this.#budget = loopBudget(components.clock)
     this.#load()
     this.ready = new Promise((resolve) => {
-      this.#endLook = this.#turns.walk(this.#lookThrough(), resolve)
+      this.#endLook = this.#budget.walk('background', this.#lookThrough(), resolve)
     })
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     this.#saveBy(SAVE_PAST_SOON_MS)
@@ -231,10 +230,14 @@ class AddressMemory implements PastAddresses {
       this.#saveAt = Number.POSITIVE_INFINITY
       this.#endWrite()
       // soon after a change nobody has been there for much longer
-      this.#endWrite = this.#turns.walk(this.#write(delayMs === SAVE_PAST_INTERVAL_MS), (text) => {
-        this.#components.store.write(text)
-        this.#saveBy(SAVE_PAST_INTERVAL_MS)
-      })
+      this.#endWrite = this.#budget.walk(
+        'background',
+        this.#write(delayMs === SAVE_PAST_INTERVAL_MS),
+        (text) => {
+          this.#components.store.write(text)
+          this.#saveBy(SAVE_PAST_INTERVAL_MS)
+        },
+      )
     })
   }
 }

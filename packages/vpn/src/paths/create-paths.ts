@@ -4,6 +4,7 @@
  * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
  */
 import { type PeerId, tryParseIp, untilAborted } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../tunnels/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
@@ -20,10 +21,9 @@ import {
 import { CandidateTeller } from './candidate-teller.ts'
 import { createPathState } from './create-path-state.ts'
 import { type PathEnds, pathKey } from './known-paths.ts'
-import { DatagramTurns } from './datagram-turns.ts'
 import { OwnSockets } from './own-sockets.ts'
 import type { Candidate, LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
-import { type PeerProbes, ProbeBudget } from './probe-budget.ts'
+import { ProbeBudget } from './probe-budget.ts'
 import { decodeProbe, drawProbeNonce, encodeProbe, type Pong, probeToken } from './probe-message.ts'
 import type { ControlEnds, Paths, PathsComponents, PathsInit } from './paths.ts'
 import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
@@ -43,8 +43,6 @@ interface Member {
   readonly measuring: Set<(rttMs: number | undefined) => void>
   /** The reason that was told last; undefined: there is a path, or none was looked for. */
   reason: NoPathReason | undefined
-  /** How many probes go to it, and how many of its own are answered. */
-  readonly probes: PeerProbes
   /** Where its control channel came from last, for bounds by address. */
   address: string | undefined
   readonly teller: CandidateTeller
@@ -64,7 +62,7 @@ class UdpPaths implements Paths {
   readonly #sockets: OwnSockets
   readonly #own: WatchedCandidates
   readonly #budget: ProbeBudget
-  readonly #datagrams: DatagramTurns
+  #isReading = false
   /** When witnesses were asked last beside what is due. */
   #askedAt = Number.NEGATIVE_INFINITY
   #cancelActivity: (() => void) | undefined
@@ -88,11 +86,6 @@ class UdpPaths implements Paths {
       },
     })
     this.#budget = new ProbeBudget(components.clock)
-    this.#datagrams = new DatagramTurns({
-      take: () => components.engine.takeDatagrams(),
-      receive: (datagram) => this.#receive(datagram),
-      clock: components.clock,
-    })
   }
 
   open(peer: PeerId, { mtu, address }: ControlEnds): void {
@@ -113,7 +106,6 @@ class UdpPaths implements Paths {
       state: this.#newState(mtu),
       measuring: new Set(),
       reason: undefined,
-      probes: known?.probes ?? this.#budget.ofPeer(),
       address,
       teller: new CandidateTeller({
         tell: () => this.#tell(member),
@@ -163,7 +155,20 @@ class UdpPaths implements Paths {
   }
 
   datagrams(): void {
-    this.#datagrams.look()
+    if (this.#isReading) return
+    this.#isReading = true
+    loopBudget(this.#components.clock).walk('members', this.#readDatagrams(), () => (this.#isReading = false))
+  }
+
+  *#readDatagrams(): Generator<void, void> {
+    const { engine } = this.#components
+    for (let taken = engine.takeDatagrams(); taken.length > 0; taken = engine.takeDatagrams()) {
+      for (const datagram of taken) {
+        if (this.#stopped) return
+        this.#receive(datagram)
+        yield
+      }
+    }
   }
 
   restart(): void {
@@ -213,7 +218,6 @@ class UdpPaths implements Paths {
 
   stop(): void {
     this.#stopped = true
-    this.#datagrams.stop()
     for (const peer of this.#members.keys()) this.forget(peer)
     this.#unwatch()
     this.#sockets.stop()
@@ -315,7 +319,14 @@ class UdpPaths implements Paths {
       if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
-    if (theirs === undefined || !this.#budget.take(member.probes, effect, member.address)) return
+    if (
+      theirs === undefined ||
+      !this.#budget.take(effect, {
+        peer: member.peer,
+        ...(member.address !== undefined && { address: member.address }),
+      })
+    )
+      return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
     const { to, nonce, length } = effect
     const { engine, clock } = this.#components

@@ -1,4 +1,5 @@
 /** Bounds and times of the paths over UDP. First what the protocol fixes, then what we chose. */
+import type { RateInit } from '@mesh/core/limits'
 
 /** Length of the secret that each end gives the other for their probes. */
 export const PATH_SECRET_BYTES = 32
@@ -131,39 +132,37 @@ export const TELL_AFTER_MS = 250
 export const QUICK_TELLS = 10
 /** The time between further ones, in ms: the peer ends a channel that brings 60 a minute. */
 export const SLOW_TELL_MS = 6_000
-/** The time in ms that looking at probes, and answering them, may take in one turn of the event loop. */
-export const PROBES_TURN_MS = 5
-/** How many probes a second are sent to all addresses together that answered. */
-export const PROBES_PER_SECOND = 1_000
-/** How many of these to the addresses of one peer, a second in the long run and at once. */
-export const PROBES_OF_PEER = { perSecond: 40, burst: 200 } as const
+/** Addresses and peers whose probes are counted; of more, the one probed longest ago begins anew. */
+const maxRemembered = 4_096
+/** Probes to addresses that answered. */
+export const PROBES: RateInit = {
+  perPeer: { perSecond: 40, burst: 200 },
+  all: { perSecond: 1_000, burst: 1_000 },
+  maxRemembered,
+}
 /**
- * How many probes go to addresses that a peer named and that never answered, a second in the long run and at once: they may
- * be those of strangers. A search sends eight to each address.
+ * Probes to addresses that a peer named and that never answered: they may be those of strangers. A search sends eight to each
+ * address.
  */
-export const UNPROVEN_PROBES_OF_PEER = { perSecond: 5, burst: 300 } as const
-/**
- * The same of all peers: to one address (an IPv4 address, or a /64 of IPv6), whoever named it, as many members may be behind
- * one NAT; of those who speak from one address, or over one relay, so that others find their paths; and in all.
- */
-export const UNPROVEN_PROBES = {
-  toAddress: { perSecond: 10, burst: 300 },
-  ofAddress: { perSecond: 50, burst: 750 },
-  inAll: { perSecond: 100, burst: 1_500 },
-} as const
-/** How many probes are answered to addresses that never answered themselves: where they come from may be forged. */
-export const UNPROVEN_ANSWERS = {
-  toAddress: { perSecond: 50, burst: 1_500 },
-  ofAddress: { perSecond: 100, burst: 1_500 },
-  inAll: { perSecond: 200, burst: 3_000 },
-} as const
-/** Addresses whose probes are counted; of more, the one probed longest ago begins anew. */
-export const MAX_PROBED_ADDRESSES = 4_096
-/**
- * How many probes of one peer are answered, a second in the long run and at once: those from addresses that answered, and as
- * many from others, as somebody on the way may send them again from anywhere.
- */
-export const ANSWERS_OF_PEER = { perSecond: 40, burst: 40 } as const
+export const UNPROVEN_PROBES: RateInit = {
+  perPeer: { perSecond: 5, burst: 300 },
+  perAddress: { perSecond: 50, burst: 750 },
+  all: { perSecond: 100, burst: 1_500 },
+  maxRemembered,
+}
+/** The same to one address, for all peers that named it: many members may be behind one NAT. */
+export const PROBES_TO_UNPROVEN: RateInit = { perAddress: { perSecond: 10, burst: 300 }, maxRemembered }
+/** Answers to the probes of one peer from addresses that answered. */
+export const ANSWERS: RateInit = { perPeer: { perSecond: 40, burst: 40 }, maxRemembered }
+/** Answers to probes from addresses that never answered: an attacker on the way may replay probes from anywhere. */
+export const UNPROVEN_ANSWERS: RateInit = {
+  perPeer: { perSecond: 40, burst: 40 },
+  perAddress: { perSecond: 100, burst: 1_500 },
+  all: { perSecond: 200, burst: 3_000 },
+  maxRemembered,
+}
+/** The same to one address. */
+export const ANSWERS_TO_UNPROVEN: RateInit = { perAddress: { perSecond: 50, burst: 1_500 }, maxRemembered }
 /** How often, at most, those are asked when a path is in doubt, in ms. */
 export const ASK_WITNESSES_MS = 1_000
 /** How many paths are kept for the sake of knowing how others see this socket. */

@@ -3,7 +3,8 @@
  * several changes, and for a quarter of the time at most; a large one in more than one turn of the event loop, while the
  * one before is in force.
  */
-import { BUCKETS, type Clock, type Logger, LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock, type Logger } from '@mesh/core'
+import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { LedgerEvent } from '@mesh/ledger'
 import {
   EXPIRY_SLACK_MS,
@@ -12,7 +13,6 @@ import {
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
   REMEMBER_ROUTES_MS,
-  TABLE_TURN_MS,
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
@@ -56,7 +56,7 @@ class Watch implements TableWatch {
   readonly #init: TableWatchInit
   readonly #components: TableWatchComponents
   readonly #unsubscribe: () => void
-  readonly #turns: LoopTurns
+  readonly #budget: LoopBudget
   #onReady = () => {}
   #table: VpnTable | undefined
   #isBuilding = false
@@ -84,7 +84,7 @@ class Watch implements TableWatch {
     this.#components = components
     this.#store = (init.followsRoutes ? components.routeStore : undefined) ?? NO_STORE
     this.#remembered = readRoutes(this.#store)
-    this.#turns = new LoopTurns(TABLE_TURN_MS, components.clock)
+    this.#budget = loopBudget(components.clock)
     this.ready = new Promise((resolve) => (this.#onReady = resolve))
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     if (init.followsRoutes) this.#checkHostLater()
@@ -116,7 +116,7 @@ class Watch implements TableWatch {
     this.#beats.clear()
     const steps = tableSteps({ ...input, held: [...this.#held, ...this.#remembered] })
     let isDone = false
-    const endBuild = this.#turns.walk(steps, (table) => {
+    const endBuild = this.#budget.walk('control', steps, (table) => {
       isDone = true
       this.#built(table, input, start)
     })

@@ -1,11 +1,11 @@
 /** Runs one control channel: the exchange of keys, then what later versions say, within bounds of time and number. */
-import { afterTurns, type Clock, type TimeShare, toError } from '@mesh/core'
-import { createTokenBucket } from '@mesh/core/limits'
+import { afterTurns, type Clock, toError } from '@mesh/core'
+import { createTokenBucket, type LoopBudget } from '@mesh/core/limits'
 import type { VpnChannel } from '../ports.ts'
 
 import type { PathsMessage } from './control-message.ts'
 import type { KeyExchange, KeyExchangeStep } from './key-exchange.ts'
-import { CONTROL_BURST_MS, CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
+import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
 import type { Refusal } from './refusals.ts'
 
 const MESSAGE_RATE = { perSecond: CONTROL_MESSAGES_PER_MINUTE / 60, burst: CONTROL_MESSAGES_PER_MINUTE }
@@ -19,8 +19,7 @@ interface ControlChannelEvents {
 
 interface ControlChannelInit extends ControlChannelEvents {
   readonly clock: Clock
-  /** The time that the messages of all channels share. */
-  readonly time: TimeShare
+  readonly budget: LoopBudget
   /** Aborts when no channel is wanted any more. */
   readonly signal: AbortSignal
 }
@@ -29,7 +28,7 @@ interface ControlChannelInit extends ControlChannelEvents {
 export async function runControlChannel(
   channel: VpnChannel,
   exchange: KeyExchange,
-  { clock, time, signal, onEstablished, onPaths, onRefused }: ControlChannelInit,
+  { clock, budget, signal, onEstablished, onPaths, onRefused }: ControlChannelInit,
 ): Promise<Error | undefined> {
   let refusal: Error | undefined
   const refuse = (code: Refusal) => {
@@ -69,7 +68,10 @@ export async function runControlChannel(
       hearPeer()
       if (refusal !== undefined) break
       const step = allowance.take()
-        ? await time.run(CONTROL_BURST_MS, signal, () => take(message))
+        ? await budget.run('members', async () => take(message), {
+            key: channel.address ?? channel.peer,
+            signal,
+          })
         : ({ kind: 'refused', code: 'key.flood' } as const)
       if (step.kind === 'refused') {
         refuse(step.code)

@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { peerOf } from '../testing/memory-machine.ts'
 import { createStreamPair } from '../testing/memory-stream.ts'
 import { HeldStreams } from './held-streams.ts'
-import { MAX_HELD_STREAMS, MAX_HELD_STREAMS_OF_ADDRESS, STREAM_HELD_MS } from './limits.ts'
+import { HELD_STREAMS, STREAM_HELD_MS } from './limits.ts'
+
+const { all: MAX_HELD_STREAMS, perAddress: MAX_HELD_STREAMS_OF_ADDRESS } = HELD_STREAMS
 
 const SELF = peerOf(1)
 
@@ -24,7 +26,7 @@ test('streams that came early are kept in few places, of which one address has h
   expect(held.peers()).toEqual(hostile.slice(0, MAX_HELD_STREAMS_OF_ADDRESS))
   for (const peer of others) held.hold(streamOf(peer))
   expect(held.peers()).toHaveLength(MAX_HELD_STREAMS)
-  // whoever has more makes way as long as that is so
+  // the address with the most loses its places to others
   expect(held.peers().filter((peer) => hostile.includes(peer))).toHaveLength(1)
   expect(refused).toHaveLength(MAX_HELD_STREAMS)
   // a place that is free again is one of its address, too

@@ -9,9 +9,8 @@ import {
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
   MAX_OWN_EXCHANGES,
-  MAX_SERVED_EXCHANGES,
-  MAX_SERVED_EXCHANGES_OF_ADDRESS,
   SECOND_OPENER_MS,
+  SERVED_EXCHANGES,
   VPN_PROTOCOL,
 } from './limits.ts'
 import { createRefusalCounter } from './refusals.ts'
@@ -144,7 +143,7 @@ describe('control channels', () => {
     await clock.advance(SECOND_OPENER_MS)
     await flush()
     expect(network.opened).toHaveLength(MAX_OWN_EXCHANGES)
-    for (let number = 0; number < MAX_SERVED_EXCHANGES + 9; number++) {
+    for (let number = 0; number < SERVED_EXCHANGES.all + 9; number++) {
       const other = network.join(peerOf(5000 + number))
       await other.network.channels.open(SMALLER, VPN_PROTOCOL, options)
     }
@@ -155,7 +154,7 @@ describe('control channels', () => {
   it('are served to peers of one address up to its share', async () => {
     network = createMemoryNetwork((peer) => (peer === GREATER ? 'another' : 'one'))
     const own = await createEnd(SMALLER)
-    for (let number = 0; number < MAX_SERVED_EXCHANGES_OF_ADDRESS + 9; number++) {
+    for (let number = 0; number < (SERVED_EXCHANGES.perAddress ?? 0) + 9; number++) {
       const other = network.join(peerOf(5000 + number))
       await other.network.channels.open(SMALLER, VPN_PROTOCOL, options)
     }
@@ -186,6 +185,7 @@ describe('control channels', () => {
     expect(await outcome).toMatchObject({ code: expect.stringMatching(/^vpn\./) })
     await flush()
     expect(live()).toEqual([])
+    await clock.advance(0)
     expect(clock.pending).toBe(0)
   })
 })

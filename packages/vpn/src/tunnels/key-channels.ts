@@ -5,16 +5,8 @@
  * greater one after a while, and whoever has packets without waiting. A key lives as long as its peer is in the
  * table, or else as long as its channel.
  */
-import {
-  type Clock,
-  KeyedCounts,
-  type Logger,
-  type PeerId,
-  type Random,
-  TimeShare,
-  toError,
-} from '@mesh/core'
-import { createBackoff } from '@mesh/core/limits'
+import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
+import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
 import { tunnelError } from './errors.ts'
@@ -23,18 +15,15 @@ import { createKeyExchange } from './key-exchange.ts'
 import { KeyMember, type LiveChannel } from './key-member.ts'
 import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
 import {
-  CONTROL_BURST_MS,
   CONTROL_CHANNELS_PER_PEER,
-  CONTROL_TIME_SHARE,
   EXCHANGE_RETRY_MS,
   HASH_BYTES,
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
   MAX_EXCHANGE_RETRY_MS,
   MAX_OWN_EXCHANGES,
-  MAX_SERVED_EXCHANGES,
-  MAX_SERVED_EXCHANGES_OF_ADDRESS,
   SECOND_OPENER_MS,
+  SERVED_EXCHANGES,
   VPN_PROTOCOL,
 } from './limits.ts'
 import type { Refusal, RefusalCounter } from './refusals.ts'
@@ -109,16 +98,12 @@ class MemberKeyChannels implements KeyChannels {
       if (member !== undefined && !member.opening) await this.#open(member)
     },
   })
-  /** The exchanges that are served now, by what their channels count under. */
-  readonly #served = new KeyedCounts<string>()
-  readonly #time: TimeShare
+  readonly #served = new Scope(SERVED_EXCHANGES)
   #unwatch = () => {}
 
   constructor(init: KeyChannelsInit, components: KeyChannelsComponents) {
     this.#init = init
     this.#components = components
-    const share = { burstMs: CONTROL_BURST_MS, oneIn: CONTROL_TIME_SHARE }
-    this.#time = new TimeShare(share, components.clock)
   }
 
   async start(): Promise<void> {
@@ -258,18 +243,10 @@ class MemberKeyChannels implements KeyChannels {
     const { signal } = this.#stopping
     if (signal.aborted) return channel.abort(toError(signal.reason))
     const { peer, address = peer } = channel
-    const isFull =
-      this.#served.total >= MAX_SERVED_EXCHANGES ||
-      this.#served.of(address) >= MAX_SERVED_EXCHANGES_OF_ADDRESS
-    if (isFull) return this.#refuse(channel, 'key.too_many')
-    this.#served.add(address)
-    let exchanging = true
-    const onExchanged = () => {
-      if (exchanging) this.#served.remove(address)
-      exchanging = false
-    }
+    const place = this.#served.reserve({ peer, address })
+    if (place === undefined) return this.#refuse(channel, 'key.too_many')
     const live: LiveChannel = { channel, opened: false, established: undefined }
-    await this.#run(this.#memberOf(peer), live, onExchanged)
+    await this.#run(this.#memberOf(peer), live, () => place.release())
   }
 
   /** Resolves when the channel has ended; `onExchanged` is called when the exchange on it has, perhaps twice. */
@@ -282,7 +259,7 @@ class MemberKeyChannels implements KeyChannels {
     const exchange = createKeyExchange({ ...this.#init, peer, nonce: random.bytes(HASH_BYTES), isHeld })
     const error = await runControlChannel(channel, exchange, {
       clock,
-      time: this.#time,
+      budget: loopBudget(clock),
       signal: this.#stopping.signal,
       onRefused: (code) => refusals.refuse(code, peer),
       onPaths: (paths) => {

@@ -1,4 +1,5 @@
 /** Bounds and times of the tunnels to peers. First what the protocols fix, then what we chose. */
+import type { ScopeLimits } from '@mesh/core/limits'
 
 /** The control channel between members, which tells keys (docs/PROTOCOLS.md, 'VPN'). */
 export const VPN_PROTOCOL = '/mesh/vpn/1'
@@ -19,14 +20,8 @@ export const CONTROL_MESSAGES_PER_MINUTE = 60
 export const CONTROL_CHANNELS_PER_PEER = 3
 /** The most exchanges that this node begins at a time; further peers wait. */
 export const MAX_OWN_EXCHANGES = 32
-/** The most exchanges of others that are served at a time: each costs one X25519. */
-export const MAX_SERVED_EXCHANGES = 256
-/** The same of one address, or over one relay: who opens channels and says nothing leaves room for others. */
-export const MAX_SERVED_EXCHANGES_OF_ADDRESS = 128
-/** The time that reading control messages may take at once, in ms, of all peers together. */
-export const CONTROL_BURST_MS = 10
-/** Reading them gets at most one part in this many of the time after that: peers choose how many channels they open. */
-export const CONTROL_TIME_SHARE = 4
+/** Exchanges of others that are served at a time: each costs one X25519. One address, or relay, has half of them at most. */
+export const SERVED_EXCHANGES: ScopeLimits = { all: 256, perAddress: 128 }
 /** The most keys that are held, as long as their channels, of members that are not in the table. */
 export const MAX_KEYS_OUTSIDE_TABLE = 1024
 /** How long the greater peer id leaves the smaller one to open the channel, in ms: both see a connection at once. */
@@ -86,9 +81,7 @@ export const MAX_NEW_STREAMS = 16
 export const NEW_STREAM_EVERY_MS = 2_000
 /** How long a stream is kept unread, in ms, that comes before its peer's key or entry in the ledger. */
 export const STREAM_HELD_MS = 10_000
-/** The most streams that are kept so: unread, each holds up to 256 KiB. */
-export const MAX_HELD_STREAMS = 64
-/** The same of one address, or over one relay. */
-export const MAX_HELD_STREAMS_OF_ADDRESS = 32
+/** Streams that are kept so: unread, each holds up to 256 KiB. One address, or relay, has half of them at most. */
+export const HELD_STREAMS: ScopeLimits = { all: 64, perAddress: 32 }
 /** How long a relayed stream may still bring what it has, in ms, after a direct one came. */
 export const STREAM_MOVE_MS = 500

@@ -2,7 +2,7 @@ import { type PeerId, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
-  MAX_HELD_STREAMS,
+  HELD_STREAMS,
   MAX_STREAM_RETRY_MS,
   PACKETS_PROTOCOL,
   STREAM_HELD_MS,
@@ -209,13 +209,13 @@ describe('streams of packets', () => {
 
   it('that are kept so are bounded in number', async () => {
     b.ready.clear()
-    for (let number = 0; number < MAX_HELD_STREAMS + 20; number++) {
+    for (let number = 0; number < HELD_STREAMS.all + 20; number++) {
       const stranger = network.join(peerOf(1000 + number))
       await stranger.network.streams.open(B, PACKETS_PROTOCOL, { from: 'proven', relayed: true })
     }
     await flush()
     expect(b.refusals.counts()).toEqual({ 'packets.not_ready': 20 })
-    expect(live()).toHaveLength(MAX_HELD_STREAMS)
+    expect(live()).toHaveLength(HELD_STREAMS.all)
   })
 
   it('are told while packets go and nothing comes, and when something does', async () => {
