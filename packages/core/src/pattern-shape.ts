@@ -1,7 +1,7 @@
 /**
  * Reads from a regular expression what shows without compiling it: the one name that it is, or a text that every match must
- * hold, and the number of steps that it compiles to. Reads RE2's syntax. What it does not know gives no hint, which
- * costs time and never changes an answer.
+ * hold. Counts the steps that it compiles to. Reads RE2's syntax. What it does not know gives no hint, which costs time
+ * and never changes an answer.
  */
 
 export interface PatternShape {

@@ -1,7 +1,7 @@
 /**
- * Characters that show nothing or change what shows: controls (C0, DEL, C1), line ends, characters that reorder text, invisible
- * characters by Unicode's properties (joiners, tags, variation selectors, the byte order mark, fillers), and halves of
- * surrogate pairs. Two names could differ by them and look alike.
+ * Characters that show nothing or change what shows. These are controls (C0, DEL, C1), line ends, characters that reorder
+ * text, and halves of surrogate pairs. Unicode's properties name further invisible ones: joiners, tags, variation
+ * selectors, the byte order mark and fillers. Two names could differ by them and look alike.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 

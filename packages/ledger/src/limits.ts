@@ -72,8 +72,8 @@ export const MAX_WHITE_SPACE_BYTES = 64 * 1024
 /** Bytes of a block after which decoding lets other work have its turn: less than 2 ms of work. */
 export const SKIP_PAUSE_BYTES = 64 * 1024
 /**
- * Bytes of a block in pieces that must be there before a key and its entry are read: the longest key, entry and last field,
- * and white space at ten places in them.
+ * Bytes of a block in pieces that must be there before the next key and its entry are read. That is the longest key, entry
+ * and last field, with white space at ten places.
  */
 export const LOOK_AHEAD_BYTES = MAX_ENTRY_TEXT_BYTES + 2 * MAX_STRING_BYTES + 10 * MAX_WHITE_SPACE_BYTES
 /** Bytes of such a block that are in memory, if no piece is longer than 1 MiB: what is left over is moved once in 1 MiB. */

@@ -1,5 +1,5 @@
 /**
- * Forwards questions.
+ * Forwards questions to other servers.
  *
  * 1. Answers from the cache.
  * 2. Joins a question that is under way. This also ends loops between two nodes that forward to each other.

@@ -1,7 +1,7 @@
 /**
- * Says which entry goes first when there is no room: of the signer that holds most, tombstones first where the room says so,
- * then open entries before owned ones, then the oldest. The order depends on the ledger only, so all members agree. Each
- * change keeps it up to date, so that a full room needs no search.
+ * Says which entry goes first when there is no room: the signer that holds most loses one. Tombstones go first where the room
+ * says so, then open entries before owned ones, then the oldest. The order depends on the ledger only, so all members
+ * agree. Each change keeps it up to date, so that a full room needs no search.
  */
 import { Heap } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'

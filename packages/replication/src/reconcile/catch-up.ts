@@ -1,6 +1,6 @@
 /**
- * Decides when to compare ledgers, and with whom: at once with a new peer, every minute with a random peer, every few seconds
- * with a peer that is not on the topic, and again after a failure. After a session with news, or an old entry that has
+ * Decides when to compare ledgers, and with whom. It asks a new peer at once, a random peer every minute, and a peer that is
+ * not on the topic every few seconds. It asks again after a failure. After a session with news, or an old entry that has
  * ended, it asks a few others soon. So a healed partition heals everywhere.
  */
 import { type Clock, type PeerId, type Random } from '@mesh/core'

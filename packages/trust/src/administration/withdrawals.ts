@@ -1,7 +1,7 @@
 /**
- * Names the owners whose entries must be withdrawn: those that a revocation does not keep, and those of a peer that was in
- * by a claim only, or by an invite that another peer used first. A node may have taken such entries before it heard of
- * the revocation. It removes them, so that all members hold the same.
+ * Names the owners whose entries must be withdrawn. Those are entries that a revocation does not keep, and entries of a peer
+ * that was in only by a claim or by another peer's invite. A node may have taken them before it heard of the revocation.
+ * It removes them, so that all members hold the same.
  */
 import type { PeerId } from '@mesh/core'
 import type { Roster } from './roster.ts'
