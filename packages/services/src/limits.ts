@@ -9,15 +9,19 @@ import type { ScopeLimits } from '@mesh/core/limits'
  */
 export const MAX_PEER_CONNECTIONS = 512
 /** Connections of members to the services and the egress of this node. Each takes about 32 KB of objects. */
-export const SERVED_CONNECTIONS: ScopeLimits = { all: 1_280, perPeer: MAX_PEER_CONNECTIONS, perAddress: 640 }
+export const SERVED_CONNECTIONS = {
+  all: 1_280,
+  perPeer: MAX_PEER_CONNECTIONS,
+  perAddress: 640,
+} satisfies ScopeLimits
 /** Local connections that one connected service, and the proxy, takes at a time. */
-export const LOCAL_CONNECTIONS: ScopeLimits = { all: 1_024 }
+export const LOCAL_CONNECTIONS = { all: 1_024 } satisfies ScopeLimits
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
 /** Bytes that wait to be written to the targets of services and of egress. */
-export const SERVED_UNWRITTEN_BYTES: ScopeLimits = { all: 8 * 1024 * 1024, evict: 'largest' }
+export const SERVED_UNWRITTEN_BYTES = { all: 8 * 1024 * 1024, evict: 'largest' } satisfies ScopeLimits
 /** Bytes that wait to be written to the local clients of this node. */
-export const LOCAL_UNWRITTEN_BYTES: ScopeLimits = { all: 16 * 1024 * 1024, evict: 'largest' }
+export const LOCAL_UNWRITTEN_BYTES = { all: 16 * 1024 * 1024, evict: 'largest' } satisfies ScopeLimits
 /** Chunks of at least so many bytes are followed by more of the same stream, mostly at once. */
 export const FULL_CHUNK_BYTES = 8_192
 /** How many bytes one piece that waits counts for at least, however short it is: it takes about so much in memory. */
@@ -96,7 +100,7 @@ export const MAX_DATAGRAM_BYTES = 65_507
 /** How many datagrams of those that come in one block of bytes are sent on; of more the rest is dropped. */
 export const MAX_DATAGRAMS_AT_ONCE = 1_024
 /** Sessions of a UDP listener: one for each local address that sends. */
-export const UDP_SESSIONS: ScopeLimits = { all: 512 }
+export const UDP_SESSIONS = { all: 512 } satisfies ScopeLimits
 /** How many of these have a TLS connection each; further ones share libp2p's, as TCP needs the few that a peer has more. */
 export const MAX_BULK_UDP_SESSIONS = 16
 /** The time, in ms, after which a session without a datagram ends. */
@@ -180,7 +184,7 @@ export const NAME_TRIES = 2
 /** How many look-ups by the system's resolver go on at a time: each holds one of the four threads that files need, too. */
 export const MAX_SYSTEM_LOOKUPS = 2
 /** Names that wait for such a look-up: of all askers, and of one. */
-export const WAITING_NAMES: ScopeLimits = { all: 256, perAddress: 16 }
+export const WAITING_NAMES = { all: 256, perAddress: 16 } satisfies ScopeLimits
 /** How many askers are remembered with the time that the system worked for them. */
 export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */

@@ -4,10 +4,11 @@
  * sees what every libp2p host shows.
  */
 import type { Socket } from 'node:net'
-import { addressGroup, type Clock, KeyedCounts } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import type { SocketInterceptor } from '../upstream/tcp-sockets.ts'
 import { pskIdentityOf } from './client-hello.ts'
-import { MAX_SNIFFED_SOCKETS, MAX_SNIFFED_SOCKETS_PER_ADDRESS, SNIFF_MS } from './limits.ts'
+import { SNIFF_MS, SNIFFED_SOCKETS } from './limits.ts'
 
 export interface TlsDoor {
   /** Takes each accepted socket and chooses where it goes. */
@@ -28,7 +29,7 @@ interface TlsDoorInit {
 export function createTlsDoor(): TlsDoor {
   let init: TlsDoorInit | undefined
   const sniffed = new Set<Socket>()
-  const byAddress = new KeyedCounts<string>()
+  const places = new Scope(SNIFFED_SOCKETS)
   return {
     open(next) {
       init = next
@@ -39,16 +40,13 @@ export function createTlsDoor(): TlsDoor {
     },
     intercept(socket, pass) {
       // nobody's silent sockets keep the connections of others from the bulk path
-      const address = addressGroup(socket.remoteAddress ?? '')
-      const isFull =
-        sniffed.size >= MAX_SNIFFED_SOCKETS || byAddress.of(address) >= MAX_SNIFFED_SOCKETS_PER_ADDRESS
-      if (init === undefined || isFull) return pass()
+      const place = init && places.reserve({ address: socket.remoteAddress ?? '' })
+      if (init === undefined || place === undefined) return pass()
       const { isKnown, take, clock } = init
       sniffed.add(socket)
-      byAddress.add(address)
       awaitFirstBytes(socket, clock, (bytes) => {
         sniffed.delete(socket)
-        byAddress.remove(address)
+        place.release()
         if (socket.destroyed) return
         const identity = bytes === undefined ? undefined : pskIdentityOf(bytes)
         if (identity !== undefined && isKnown(identity)) take(socket, identity)

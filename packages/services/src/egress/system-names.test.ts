@@ -3,7 +3,7 @@ import { MAX_SYSTEM_LOOKUPS, WAITING_NAMES } from '../limits.ts'
 import { SystemNames } from './system-names.ts'
 
 const { signal } = new AbortController()
-const { all: MAX_WAITING_NAMES, perAddress: MAX_WAITING_NAMES_PER_ASKER = 0 } = WAITING_NAMES
+const { all: MAX_WAITING_NAMES, perAddress: MAX_WAITING_NAMES_PER_ASKER } = WAITING_NAMES
 
 /** A system whose look-ups end when the test says so. */
 function createSlowSystem() {

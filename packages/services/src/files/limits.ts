@@ -55,7 +55,7 @@ export const MAX_DOWNLOADS = 64
 /** Receivers of one peer at a time. */
 export const MAX_RECEIVERS_PER_PEER = 8
 /** Receivers of what is offered. Each holds a file, and 256 KiB that are read ahead, or 2 MiB where they are few. */
-export const RECEIVERS: ScopeLimits = { all: 64, perPeer: MAX_RECEIVERS_PER_PEER, perAddress: 32 }
+export const RECEIVERS = { all: 64, perPeer: MAX_RECEIVERS_PER_PEER, perAddress: 32 } satisfies ScopeLimits
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
 export const FILE_IDLE_MS = 30_000
 /** A file whose sending was broken off is asked for again after this time, doubled up to `RETRY_MAX_MS`. */
