@@ -4,6 +4,9 @@
  * `all --minutes N --nodes N` attacks a network with everything at once; `--list` names the attacks. See
  * docs/SECURITY.md.
  */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ATTACK_LIST, buildAttackList } from './attack-list.ts'
 import { DATAGRAM_ATTACKS, FLOOD_BOUNDS, runDatagramAttack, whyNoDatagramAttacks } from './datagrams.ts'
 import { runInNamespace, whyNoNeighbourAttacks, whyNoVpnAttacks } from './namespace.ts'
 import { formatMeasured } from './report.ts'
@@ -19,7 +22,7 @@ cleanUpWhenInterrupted()
 
 const USAGE = `npm run attack -- [NAME...] [--seconds N] [--target mesh|legacy] [--rate N] [--json]
 npm run attack -- all [--minutes N] [--nodes N]
-npm run attack -- --list
+npm run attack -- --list | --write-list
 
 NAME          attacks to carry out, one after the other; all of them unless named
 --seconds N   how long each goes on (default: 10)
@@ -27,6 +30,7 @@ NAME          attacks to carry out, one after the other; all of them unless name
 --rate N      datagrams a second of the floods (default: 1000000); 0: as many as can be
 --json        the figures as JSON
 --list        the names, who can do each, and what it does
+--write-list  writes the names into tools/attack/ATTACKS.md
 all           everything at once on a network of --nodes (10) for --minutes (10)`
 
 const { values, positionals } = readToolOptions(USAGE, {
@@ -34,6 +38,7 @@ const { values, positionals } = readToolOptions(USAGE, {
   target: { type: 'string', default: 'mesh' },
   json: { type: 'boolean', default: false },
   list: { type: 'boolean', default: false },
+  'write-list': { type: 'boolean', default: false },
   minutes: { type: 'string', default: '10' },
   nodes: { type: 'string', default: '10' },
   rate: { type: 'string', default: '1000000' },
@@ -57,6 +62,10 @@ const unknown = positionals.find((name) => !all.some((attack) => attack.name ===
 if (unknown !== undefined) {
   console.error(`no attack ${unknown}; there are ${all.map(({ name }) => name).join(', ')}`)
   process.exit(2)
+}
+if (values['write-list']) {
+  writeFileSync(join(import.meta.dirname, '../..', ATTACK_LIST), buildAttackList())
+  process.exit()
 }
 if (values.list) {
   for (const { name, who, does } of all) console.log(`${name} (${who}): ${does}`)

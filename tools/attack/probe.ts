@@ -21,6 +21,8 @@ export interface ProbeResult {
   readonly healthMs: number
   /** The same without the time in which the victim or this thread waited for a processor. */
   readonly ownHealthMs: number
+  /** Resident memory at the start, in MB. */
+  readonly startMb: number
   /** The greatest resident memory less the one at the start, in MB. */
   readonly grownMb: number
   readonly writes: number
@@ -78,6 +80,7 @@ async function watch(init: ProbeInit): Promise<ProbeResult> {
   return {
     healthMs: worst.healthMs,
     ownHealthMs: worst.ownHealthMs,
+    startMb,
     grownMb: worst.residentMb - startMb,
     writes: written.length,
     arrived: written.filter((ms) => ms !== undefined).length,

@@ -7,7 +7,7 @@ export function formatMeasured(all: readonly Measured[], passedOver: readonly Pa
     each.name,
     each.who,
     `${milliseconds(each.ownHealthMs)} (in all ${milliseconds(each.healthMs)}, calm ${milliseconds(each.calmMs)})`,
-    `${Math.round(each.grownMb)} MB`,
+    `${Math.round(each.grownMb)} MB${each.keptMb === undefined ? '' : `, kept ${Math.round(each.keptMb)} MB`}`,
     `${each.arrived}/${each.writes}, ${milliseconds(each.writeMs)}`,
     verdictOf(each),
     each.outcome,

@@ -10,7 +10,8 @@ import { createPeer, leaveUnderWay } from './attackers.ts'
 import { bringStatements, memberStatement } from './administrators.ts'
 import { connectMember } from './membership.ts'
 import { type ProbeResult, startProbe } from './probe.ts'
-import type { Attack, Bounds, Measured, Scenario } from './scenario.ts'
+import { residentMb } from './resident.ts'
+import { type Attack, type Bounds, type Measured, RECOVERY_MS, type Scenario } from './scenario.ts'
 import { Tally } from './tally.ts'
 import { createMember } from './voice.ts'
 import { type AttackTarget, createStage, type Stage, type TargetKind } from './targets.ts'
@@ -93,7 +94,19 @@ async function attackVictim(scenario: Scenario, running: Running): Promise<Measu
   await Promise.race([going, pause(RETURN_MS)])
   const result = await watching.finish()
   await Promise.all(peers.map(async (peer) => await peer.stop()))
-  return judge(scenario, { result, tally, reached, late, calmMs }, bounds)
+  const keptMb = await keptAfter(victim.pid, result.startMb, bounds.keptMb)
+  return judge(scenario, { result, tally, reached, late, calmMs, keptMb }, bounds)
+}
+
+/** Waits until the memory is back within the bound, for `RECOVERY_MS` at most; gives what is left of the growth, in MB. */
+async function keptAfter(pid: number, startMb: number, mostMb: number): Promise<number> {
+  const end = performance.now() + RECOVERY_MS
+  let keptMb = residentMb(pid) - startMb
+  while (keptMb > mostMb && performance.now() < end) {
+    await pause(500)
+    keptMb = residentMb(pid) - startMb
+  }
+  return keptMb
 }
 
 /** Makes ready what the attack needs; false when that could not be had. */
@@ -152,16 +165,18 @@ interface Outcome {
   readonly late: number | undefined
   /** The longest that health took before the attack, in ms. */
   readonly calmMs: number
+  readonly keptMb: number
 }
 
 function judge({ name, who, aim }: Scenario, outcome: Outcome, bounds: Bounds): Measured {
-  const { result, tally, reached, late, calmMs } = outcome
+  const { result, tally, reached, late, calmMs, keptMb } = outcome
   const writes =
     late === undefined ? result : { writes: 1, arrived: Number.isFinite(late) ? 1 : 0, writeMs: late }
   const figures = {
     healthMs: result.healthMs,
     ownHealthMs: result.ownHealthMs,
     grownMb: result.grownMb,
+    keptMb,
     writeMs: writes.arrived < writes.writes ? Number.POSITIVE_INFINITY : writes.writeMs,
   }
   const lateBounds = late === undefined ? bounds : { ...bounds, writeMs: Number.MAX_VALUE }
@@ -186,6 +201,8 @@ function brokenBound(figures: Bounds & { readonly ownHealthMs: number }, bounds:
   const { ownHealthMs } = figures
   if (ownHealthMs > bounds.healthMs) return `health took ${Math.round(ownHealthMs)} ms of the node's own`
   if (figures.grownMb > bounds.grownMb) return `grew by ${Math.round(figures.grownMb)} MB`
+  if (figures.keptMb > bounds.keptMb)
+    return `kept ${Math.round(figures.keptMb)} MB of its growth ${RECOVERY_MS / 1000} s after the attack`
   if (figures.writeMs > bounds.writeMs) return 'an honest write did not arrive in time'
   return undefined
 }

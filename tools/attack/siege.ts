@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { makeToken } from '../../apps/node/test/harness.ts'
 import { residentMb } from './resident.ts'
+import { SUITE_BOUNDS } from './scenario.ts'
 import { SIEGE_SCENARIOS } from './scenarios.ts'
 import type { SiegeDeed, SiegeOrders } from './siege-attackers.ts'
 import { outcomesOf, type SiegeOutcomes } from './siege-deeds.ts'
@@ -53,7 +54,7 @@ const ATTACKERS = 8
 /** How long the attackers may take to end after their time, in ms. */
 const ATTACKERS_END_MS = 60_000
 /** The most that a node may grow, in MB. */
-const MAX_GROWN_MB = 100
+const MAX_GROWN_MB = SUITE_BOUNDS.grownMb
 
 /** Attacks for so many minutes. */
 export async function runSiege(init: SiegeInit): Promise<SiegeResult> {

@@ -83,7 +83,7 @@ export const ADMINISTRATOR_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'false-statements',
     does: `${OUTSIDERS} keys that nobody let in, from ${ADDRESSES} addresses, bring statements that no administrator signed and claims of invites that nobody made, in one exchange after the other`,
-    boundedBy: 'EXCHANGES_OF_PEER, EXCHANGES_OF_ADDRESS, EXCHANGES_OF_ALL, STATEMENTS_TIME_SHARE',
+    boundedBy: 'EXCHANGE_RATES, the loop budget',
     aim: 'statements',
     async run(attack) {
       const { signal, tally } = attack
@@ -101,7 +101,7 @@ export const ADMINISTRATOR_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'disputed-claims',
     does: `who has the codes of ${INVITES} invites claims each with ${CLAIMANTS} keys and ends the claims, in turn without pause: all are let in and out again`,
-    boundedBy: 'EXCHANGES_OF_ALL, STATEMENTS_TIME_SHARE, MAX_CLAIMS_PER_INVITE, WITHDRAW_STEP_ENTRIES',
+    boundedBy: 'EXCHANGE_RATES, the loop budget, MAX_CLAIMS_PER_INVITE, WITHDRAW_STEP_ENTRIES',
     aim: 'claims',
     prepare: fillAsMember,
     async run(attack) {

@@ -66,7 +66,7 @@ export const CONNECTION_ATTACKS: readonly Scenario[] = [
     name: 'many-strangers',
     who: 'stranger',
     does: `${MANY} strangers from as many addresses, with room for 12, all at once, who come back when the connection closes; then a member comes`,
-    boundedBy: 'ACCEPTS_TURN_MS, MAX_WAITING_SOCKETS, MAX_UNPROVEN_CONNECTIONS, MAX_PENDING_INBOUND',
+    boundedBy: 'the loop budget, MAX_WAITING_SOCKETS, MAX_UNPROVEN_CONNECTIONS, MAX_PENDING_INBOUND',
     legacy: legacyRoom(12),
     victimArgs: ['--max-connections=12'],
     honestComesLate: true,

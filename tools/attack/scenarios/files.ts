@@ -90,7 +90,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-readers',
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a file of 1 GiB, and read nothing of it`,
-    boundedBy: 'FEW_BLOCKS_PER_CALL, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS, IDLE_RECEIVER_MS',
+    boundedBy: 'FEW_BLOCKS_PER_CALL, RECEIVERS, IDLE_RECEIVER_MS',
     get legacy() {
       return { command: ['file-send'], flags: ['--name=large', `--path=${shareLarge()}`] }
     },
@@ -115,7 +115,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-lists',
     who: 'member',
     does: `${KEYS} keys ask ${RECEIVERS} times each, from two addresses, for a folder of ${FILES} files, take the list, and ask anew`,
-    boundedBy: 'one list at a time, and one in memory; SENDING_TURN_MS, STATS_AT_A_TIME',
+    boundedBy: 'one list at a time, and one in memory; the loop budget, STATS_AT_A_TIME',
     legacy: { meaningless: 'one file, and no list' },
     aim: 'lists',
     get needs() {
@@ -140,7 +140,7 @@ export const FILE_ATTACKS: readonly Scenario[] = [
     name: 'file-hashes',
     who: 'member',
     does: `${KEYS} keys say ${RECEIVERS} times each, from two addresses, that they hold all of a file of 1 GiB, which the node hashes, and ask anew`,
-    boundedBy: 'SENDING_TURN_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS',
+    boundedBy: 'the loop budget, RECEIVERS',
     legacy: { meaningless: 'hashes nothing' },
     aim: 'hashes asked for',
     get needs() {

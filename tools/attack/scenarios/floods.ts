@@ -66,8 +66,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'peer-records',
     who: 'member',
     does: `${TELLERS} keys tell of ${RECORDS_IN_MESSAGE} peers in each message, whose records were just signed, and of how to reach them`,
-    boundedBy:
-      'NEW_RECORDS_BY_ADDRESS, NEW_RECORDS_IN_ALL, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
+    boundedBy: 'NEW_RECORDS, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
     legacy: {},
     aim: 'records told',
     async run(attack) {

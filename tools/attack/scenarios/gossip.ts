@@ -146,7 +146,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'inflated-gossip',
     who: 'member',
     does: '30 messages under 30 fresh authors on one connection, each inflating to 60 MiB, over and over',
-    boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
+    boundedBy: '--gossip-max-memory, INFLATED_BYTES_RATE',
     legacy: {},
     aim: MESSAGES,
     async run(attack) {
@@ -201,7 +201,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'incompressible-gossip',
     who: 'member',
     does: '30 messages of 320 KiB under fresh authors, over and over: full of entries',
-    boundedBy: '--gossip-max-memory, INFLATED_BYTES_PER_S',
+    boundedBy: '--gossip-max-memory, INFLATED_BYTES_RATE',
     legacy: {},
     aim: MESSAGES,
     async run(attack) {
@@ -213,7 +213,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'long-messages',
     who: 'member',
     does: 'messages about as long as a network allows, 14 MB of hex each, under fresh authors from 3 connections',
-    boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory, GOSSIP_TIME_SHARE',
+    boundedBy: 'MAX_HELD_BYTES, --gossip-max-memory, the loop budget',
     legacy: {},
     aim: MESSAGES,
     async run(attack) {
@@ -260,7 +260,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'packed-messages',
     who: 'member',
     does: '300 small messages under fresh authors in each frame, from 3 connections',
-    boundedBy: 'GOSSIP_BURST_MS, GOSSIP_TIME_SHARE, SMALL_BLOCKS_PER_S',
+    boundedBy: 'the loop budget, SMALL_BLOCKS_RATE',
     legacy: {},
     aim: MESSAGES,
     run: (attack) => together(3, () => overAndOver(attack, () => sendPacked(attack))),

@@ -79,7 +79,7 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: `streams of every protocol with something or nothing in them, which end in every way at any moment, and so do their ${CONNECTIONS} connections`,
     boundedBy:
-      'MAX_UNPROVEN_STREAMS, UNPROVEN_STREAMS_PER_S; what is sent to a connection that closes is left unsaid',
+      'UNPROVEN_STREAMS, UNPROVEN_STREAMS_PER_S; what is sent to a connection that closes is left unsaid',
     legacy: {},
     aim: 'streams',
     run: (attack) =>
@@ -97,7 +97,7 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `the same from ${CONNECTIONS} keys that prove themselves, and in the middle of a service that sends for ever`,
     boundedBy:
-      'MAX_SERVED_CONNECTIONS, MAX_UNREAD_BYTES; what is sent to a connection that closes is left unsaid',
+      'SERVED_CONNECTIONS, MAX_UNREAD_BYTES; what is sent to a connection that closes is left unsaid',
     legacy: legacyService('interrupted', PORT),
     aim: 'streams',
     needs: [`--service-add=interrupted=127.0.0.1:${PORT}`],

@@ -104,7 +104,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'identify-push',
     who: 'stranger',
     does: 'pushes identify messages full of addresses and protocols without pause',
-    boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, UNPROVEN_STREAMS_PER_S',
+    boundedBy: 'IDENTIFIES, UNPROVEN_STREAMS_PER_S',
     legacy: {},
     aim: 'pushes',
     run: (attack) =>
@@ -189,7 +189,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'windows',
     who: 'stranger',
     does: 'fills the receive windows of as many streams as it may open on every protocol, from 16 keys',
-    boundedBy: 'MAX_UNPROVEN_STREAMS, MAX_HELD_BYTES',
+    boundedBy: 'UNPROVEN_STREAMS, MAX_HELD_BYTES',
     legacy: {},
     aim: 'KiB of windows',
     async run(attack) {

@@ -229,7 +229,7 @@ export const MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'identify-lists',
     who: 'stranger',
     does: 'pushes identify messages with hundreds of addresses, or with one that ends with an id of 8 KB, ten in a stream',
-    boundedBy: 'MAX_IDENTIFY_STREAM_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
+    boundedBy: 'MAX_IDENTIFY_STREAM_BYTES, MAX_PEER_ID_BYTES, IDENTIFIES',
     legacy: {},
     aim: 'messages',
     async run(attack) {

@@ -119,8 +119,7 @@ export const MACHINE_ATTACKS: readonly Scenario[] = [
     name: 'many-machines',
     who: 'member',
     does: `${HOLDERS} keys have ${MACHINES} machines and ${NETWORKS} networks each, and one more key comes ten times a second, while a newcomer joins and programs ask for names and lists`,
-    boundedBy:
-      'entries are read in turns: TABLE_TURN_MS, PATTERNS_TURN_MS, PAST_TURN_MS, MACHINES_TURN_MS; MAX_TABLE_ADDRESSES',
+    boundedBy: 'entries are read in turns: the loop budget, the loop budget; MAX_TABLE_ADDRESSES',
     legacy: {},
     isApart: true,
     hasVpn: true,

@@ -53,7 +53,7 @@ export const CHANNEL_MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'small-messages',
     who: 'member',
     does: `messages without a byte, ${EMPTY.length} in a window, on channels of every protocol of our own, from ${SENDERS} keys`,
-    boundedBy: 'MESSAGES_TURN_MS',
+    boundedBy: 'the loop budget',
     legacy: { meaningless: 'no messages of its own: bare bytes, or one request of HTTP' },
     aim: 'messages',
     async run(attack) {
@@ -73,7 +73,7 @@ export const CHANNEL_MESSAGE_ATTACKS: readonly Scenario[] = [
     name: 'file-messages',
     who: 'member',
     does: `${SENDERS} keys ask for a file and say for ever that they are busy, or send messages of 64 KiB with nothing but fields without content`,
-    boundedBy: 'MAX_MESSAGE_FIELDS, BUSY_RATE, MESSAGES_TURN_MS',
+    boundedBy: 'MAX_MESSAGE_FIELDS, BUSY_RATE, the loop budget',
     legacy: { meaningless: 'a receiver says nothing' },
     aim: 'messages',
     get needs() {

@@ -116,7 +116,7 @@ export const ONE_HOST_ATTACKS: readonly Scenario[] = [
     name: 'one-host',
     who: 'member',
     does: `${TELLERS} keys from as many addresses tell of ${RECORDS} peers in each message that are nowhere, all at one third host, and keys come, say that they are there, and leave, ${HOMES} at a time`,
-    boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST_MAX_MS, MAX_VAIN_DIALS_PER_MINUTE',
+    boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST, MAX_VAIN_DIALS_PER_MINUTE',
     legacy: {},
     // other attacks name addresses of loopback, too
     isApart: true,
@@ -134,7 +134,7 @@ export const ONE_HOST_ATTACKS: readonly Scenario[] = [
     name: 'one-host-by-dht',
     who: 'member',
     does: `${TELLERS} keys from as many addresses answer each question to the DHT with ${ANSWERED} peers that are nowhere, all at one third host`,
-    boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST_MAX_MS',
+    boundedBy: 'MAX_DIALS_OF_UNKNOWN_HOST, FREE_HOST_FAILURES, HOST_REST',
     legacy: {
       // nobody is known but who comes
       flags: ['--dht', '--discovery-interval=10', `--discovery-bootstrap-peers=${NOBODY}`],

@@ -131,7 +131,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'proxy-bodies',
     does: 'bodies in chunks of one byte to the proxy, on 80 connections from ten addresses, for an origin that reads nothing',
-    boundedBy: 'MAX_PIECES_AT_ONCE, REQUEST_PIECE_BYTES, PARSING_TURN_MS',
+    boundedBy: 'MAX_PIECES_AT_ONCE, REQUEST_PIECE_BYTES, the loop budget',
     run: (attack) =>
       besidePages(
         attack,
@@ -143,7 +143,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     name: 'proxy-heads',
     does: 'the first 60 KB of a request, of which a byte comes each second, on as many connections as the proxy takes, from ten addresses',
     boundedBy:
-      'PROXY_GREETING_MS, MAX_CLIENT_UNREAD_BYTES, MAX_LOCAL_CONNECTIONS: of the address with the most one makes way',
+      'PROXY_GREETING_MS, MAX_CLIENT_UNREAD_BYTES, LOCAL_CONNECTIONS: of the address with the most one makes way',
     run: (attack) =>
       besidePages(
         attack,
@@ -155,7 +155,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     name: 'proxy-leavers',
     legacy: { meaningless: 'its proxy opens no tunnels' },
     does: 'programs ask the proxy for tunnels and leave before they have them, without pause, on 32 connections',
-    boundedBy: 'a tunnel is opened for who is still there; OPENING_TURN_MS',
+    boundedBy: 'a tunnel is opened for who is still there; the loop budget',
     run: (attack) =>
       besidePages(
         attack,

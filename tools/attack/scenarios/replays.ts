@@ -129,7 +129,7 @@ export const REPLAY_ATTACKS: readonly Scenario[] = [
       `${NEWCOMERS} nodes join that do not know what has ended; keys hand one of them ${ENTRIES * BUCKETS.length} old entries of a member that is gone, and ` +
       `${ENTRIES} that just ended, in sessions, the other over the topic, again and again; ${FLOODERS} more bring the victim ${OWN_ENTRIES} old entries of their own without pause`,
     boundedBy:
-      'whoever knows that an entry has ended answers with a tombstone when ledgers are compared; SPREAD_DELAY_MS, SESSIONS_TIME_SHARE, RETRACTIONS_PER_SECOND',
+      'whoever knows that an entry has ended answers with a tombstone when ledgers are compared; SPREAD_DELAY_MS, the loop budget, RETRACTIONS_PER_SECOND',
     legacy: { meaningless: 'forgets in 45 minutes what has ended, and takes it anew' },
     isApart: true,
     aim: 'old entries that stood',

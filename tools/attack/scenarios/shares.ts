@@ -124,7 +124,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     legacy: legacyService('held', SERVICE_PORT),
     does: `${HOLDERS} keys from 3 addresses connect to a service ${HELD_BY_EACH} times each, and hold all of it; others want one connection`,
-    boundedBy: 'MAX_SERVED_CONNECTIONS: of the address with the most one makes way',
+    boundedBy: 'SERVED_CONNECTIONS: of the address with the most one makes way',
     aim: 'newcomers served',
     needs: [`--service-add=held=127.0.0.1:${SERVICE_PORT}`],
     async prepare(attack) {
@@ -158,7 +158,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     name: 'many-identifies',
     who: 'stranger',
     does: 'asks from 24 addresses who the node is, on two connections each, without pause; then a member comes',
-    boundedBy: 'IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL',
+    boundedBy: 'IDENTIFIES',
     aim: 'streams',
     honestComesLate: true,
     run: (attack) => openWithoutPause(attack, IDENTIFY, 24),
@@ -200,7 +200,7 @@ export const SHARE_ATTACKS: readonly Scenario[] = [
     who: 'member',
     legacy: { meaningless: 'no administrators' },
     does: '64 keys that nobody let in begin exchanges about who is in, from 32 addresses, without pause; others want one',
-    boundedBy: 'EXCHANGES_OF_PEER, EXCHANGES_OF_ADDRESS, EXCHANGES_OF_ALL',
+    boundedBy: 'EXCHANGE_RATES',
     aim: 'newcomers served',
     hasAdministrators: true,
     async prepare(attack) {

@@ -35,7 +35,7 @@ export const TRUST_ATTACKS: readonly Scenario[] = [
     name: 'challenges',
     who: 'member',
     does: `challenges on the public topic under fresh authors, with signatures that none of ${KEYS} keys made`,
-    boundedBy: 'LEGACY_CHALLENGES, CHALLENGES_TIME_SHARE, PUBLIC_MESSAGES_FROM_ADDRESS',
+    boundedBy: 'LEGACY_CHALLENGES, the loop budget, PUBLIC_MESSAGES',
     legacy: { flags: ['--peerguard'] },
     aim: 'challenges',
     needs: ['--peerguard'],

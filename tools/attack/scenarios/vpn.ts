@@ -66,7 +66,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'control-exchanges',
     does: `${EXCHANGERS} keys open control channels, exchange keys of WireGuard there, and close them, without pause`,
-    boundedBy: 'CONTROL_TIME_SHARE',
+    boundedBy: 'the loop budget',
     aim: 'exchanges',
     async run(attack) {
       const { signal, tally } = attack
@@ -86,7 +86,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'silent-channels',
     does: `${SILENT} keys open ${CHANNELS} control channels each and say nothing there; then a newcomer wants to exchange keys`,
-    boundedBy: 'MAX_SERVED_EXCHANGES, MAX_SERVED_EXCHANGES_OF_ADDRESS',
+    boundedBy: 'SERVED_EXCHANGES',
     aim: 'channels',
     async run(attack) {
       const { signal, tally } = attack
@@ -122,7 +122,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'named-strangers',
     does: `${NAMERS} keys with machines name ${STRANGERS} strangers as themselves, others in each message, without pause`,
-    boundedBy: 'UNPROVEN_PROBES_OF_ADDRESS, UNPROVEN_PROBES_IN_ALL, CONTROL_TIME_SHARE',
+    boundedBy: 'UNPROVEN_PROBES, the loop budget',
     aim: 'messages',
     async run(attack) {
       const { signal, tally } = attack
@@ -148,7 +148,7 @@ export const VPN_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'false-answers',
     does: `${LIARS} keys with machines answer each probe, and say that it came from another stranger each time; they probe from 32 ports each as fast as they can, with numbers as great as can be`,
-    boundedBy: 'ANSWERS_OF_PEER, UNPROVEN_ANSWERS, MAX_PATHS, PROBES_TURN_MS',
+    boundedBy: 'ANSWERS, UNPROVEN_ANSWERS, MAX_PATHS, the loop budget',
     aim: 'probes',
     async run(attack) {
       const { signal } = attack
