@@ -1,9 +1,9 @@
 /** What people read of a node's answers. */
 import type { GuestView, PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
 import { describe, expect, test } from 'vitest'
-import { formatPing } from './ping.ts'
+import { formatPing } from './node/ping.ts'
 import { formatTimeSpan } from './format-quantity.ts'
-import { formatStatus } from './status.ts'
+import { formatStatus } from './node/status.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 

@@ -1,6 +1,6 @@
 import type { PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { expect, test } from 'vitest'
-import { formatChecks } from '../cli/doctor.ts'
+import { formatChecks } from '../cli/node/doctor.ts'
 import { examine } from './examine.ts'
 import type { MachineFacts, NodeFacts } from './facts.ts'
 
