@@ -39,7 +39,7 @@ atMost('lines of them', total(wrappers), 3_600)
 atMost(
   'lines of the API listener',
   total(sources.filter((file) => file.startsWith('packages/api-server/src/listen/'))),
-  1_400,
+  1_500,
 )
 atMost('lines of docs/SECURITY.md', linesOf(read('docs/SECURITY.md')), 200)
 const unreleased = read('CHANGELOG.md').split('## Unreleased')[1]?.split('\n## ')[0] ?? ''
