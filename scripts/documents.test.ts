@@ -8,7 +8,13 @@ import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = globSync(
-  ['*.md', 'docs/**/*.md', '{packages,apps,examples}/*/*.md', 'packages/engine/npm/*/*.md'],
+  [
+    '*.md',
+    'docs/**/*.md',
+    '{packages,apps,examples,tools}/*/*.md',
+    'tools/*.md',
+    'packages/engine/npm/*/*.md',
+  ],
   { cwd: root },
 )
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -43,7 +49,7 @@ describe.each(documents)('%s', (file) => {
 })
 
 describe('what code and documents cite is there:', () => {
-  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts}/**/*.{ts,tsx,mjs,rs,md}'], {
+  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts,tools}/**/*.{ts,tsx,mjs,rs,md}'], {
     cwd: root,
     exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
   })
@@ -81,7 +87,7 @@ describe('what code and documents cite is there:', () => {
   })
 
   test('files, by their path or the end of it', () => {
-    const files = globSync('{*,{apps,docs,examples,packages,scripts,.ci}/**/*}', {
+    const files = globSync('{*,{apps,docs,examples,packages,scripts,tools,.ci}/**/*}', {
       cwd: root,
       exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
     })
