@@ -12,7 +12,6 @@ import { openKeptExit } from '../exit/kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
-import { acceptBacklogs, loadEngineDuplicate } from './accept-backlog.ts'
 import { createApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import { createNodeDns } from './node-dns.ts'
@@ -51,7 +50,6 @@ export async function startNode(
 async function startParts(given: NodeInit & NodeComponents & StartOptions, ends: Ends): Promise<MeshNode> {
   const { network, stateDir, listen, clock, random, log, uptimeMs, signal } = given
   const { instance, ephemeral } = given.settings
-  ends.add(acceptBacklogs({ loadDuplicate: loadEngineDuplicate }))
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance })
   ends.add(() => folder.release({ remove: ephemeral }))
   const keptExit = openKeptExit(ephemeral ? undefined : folder.path, given.settings, log.child('exit'))

@@ -19,9 +19,8 @@ import { announce } from './announce.ts'
 import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from './member-names.ts'
+import { ownMemory, startMemoryTrim } from './memory.ts'
 import { prospectOf } from './prospect.ts'
-import { mapLargeBuffers, ownMemory, startMemoryTrim } from './trim-memory.ts'
-import { collectByTraffic, trimAfterPeers } from './trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 /** The longest segment that passes wherever IPv6 does, whose least MTU is 1280 bytes. */
@@ -48,9 +47,7 @@ export async function joinNetwork(init: JoinInit, ends: Ends): Promise<Sharing> 
   const addresses = p2p.addresses()
   log.info('host listening', { id: identity.id, addresses, afterMs: Math.round(uptimeMs()) })
   ends.add(logMembers({ p2p, names: (peers) => memberNames(ledger, peers), clock, log: log.child('p2p') }))
-  ends.add(trimAfterPeers(p2p, clock))
   ends.add(startMemoryTrim({ ...ownMemory, clock }))
-  void mapLargeBuffers()
 
   const { createReplicator } = await import('@mesh/replication')
   const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
@@ -180,7 +177,6 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
     rendezvousIntervalMs: settings.discoveryInterval,
     name: nameInForce(settings),
     userAgent: `mesh/${version}`,
-    onReceived: collectByTraffic(),
     switches: {
       tcp: settings.tcp,
       quic: settings.quic,
