@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test, vi } from 'vitest'
 import { ownMemory, startMemoryTrim } from './memory.ts'
@@ -10,6 +13,7 @@ function createProcess() {
   const collect = vi.fn(() => {
     memory.kept += memory.garbage
     memory.garbage = 0
+    return Promise.resolve()
   })
   const trim = vi.fn(() => Promise.resolve(void (memory.kept = 40 * MB)))
   const residentBytes = vi.fn(() => memory.used + memory.garbage + memory.kept)
@@ -55,9 +59,14 @@ test('figures that the system does not give end nothing', async () => {
   stop()
 })
 
-test('a collection takes what nobody holds', async () => {
+test('a collection takes what nobody holds, and the event loop goes on', async () => {
   const references = Array.from({ length: 10 }, () => new WeakRef({}))
   await new Promise((resolve) => setImmediate(resolve))
-  ownMemory.collect()
+  await ownMemory.collect()
   expect(references.filter((each) => each.deref() !== undefined)).toEqual([])
+  const server = createServer((_req, res) => res.end('ok')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(200)
+  server.close()
 })

@@ -3,7 +3,6 @@
  * collects what only the start needed. 2. Now and then: collects buffers that nobody holds, and has the C library give
  * back what it keeps of freed ones. An idle heap does neither by itself.
  */
-import { Session } from 'node:inspector'
 import module from 'node:module'
 import v8 from 'node:v8'
 import type { Clock } from '@mesh/core'
@@ -18,7 +17,7 @@ const MAX_COLLECTED_BYTES = 64 * 2 ** 20
 /** Call it once, when the node has started. */
 export function trimAfterStart(): void {
   module.flushCompileCache()
-  collectSmallHeap()
+  void collectSmallHeap()
 }
 
 export interface MemoryTrimComponents {
@@ -26,7 +25,7 @@ export interface MemoryTrimComponents {
   /** Bytes of this process in memory. */
   readonly residentBytes: () => number
   /** Collects what nobody holds. */
-  readonly collect: () => void
+  readonly collect: () => Promise<void>
   /** Gives back what the C library keeps. */
   readonly trim: () => Promise<void>
 }
@@ -47,7 +46,7 @@ export function startMemoryTrim({ clock, residentBytes, collect, trim }: MemoryT
   const look = async () => {
     try {
       if (residentBytes() > keptBytes + SPARE_BYTES) {
-        collect()
+        await collect()
         keptBytes = residentBytes()
         await trim()
       }
@@ -66,9 +65,11 @@ export function startMemoryTrim({ clock, residentBytes, collect, trim }: MemoryT
 }
 
 /** Collects the whole heap where that is quick. The inspector is the public way that needs no flag of V8. */
-function collectSmallHeap(): void {
+async function collectSmallHeap(): Promise<void> {
   if (v8.getHeapStatistics().used_heap_size > MAX_COLLECTED_BYTES) return
+  const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
-  session.post('HeapProfiler.collectGarbage', () => session.disconnect())
+  await session.post('HeapProfiler.collectGarbage')
+  session.disconnect()
 }
