@@ -21,14 +21,8 @@ export const STRANGER_STAYS_MS = 30_000
  * as much as who is let in and has to make way.
  */
 export const MAX_INBOUND_PER_SECOND = 500
-/** The most inbound connections that have not finished their handshake yet; the oldest make way. */
-export const MAX_PENDING_INBOUND = 128
-/** The same from one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_PENDING_PER_ADDRESS = 64
-/** The time that accepting connections may take in one turn of the event loop, in ms. */
-export const ACCEPTS_TURN_MS = 8
-/** How many connections may wait to be accepted; of more, the newest of the address with the most ends. */
-export const MAX_WAITING_SOCKETS = 256
+/** Inbound connections whose handshake is not finished: a silent one gives its place to a newcomer. */
+export const PENDING_INBOUND = { all: 128, perAddress: 64, evict: 'oldest' } as const
 /** The part of `--max-connections` that connections have besides which others opened and have not proven. */
 export const UNPROVEN_PART = 0.25
 /** The most of these connections. */
@@ -110,12 +104,6 @@ export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
 export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
 /** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
 export const MAX_CHANNEL_FLAGS = 8
-/** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
-export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
-/** How often connections are looked at whose address this machine may have lost, in ms. */
-export const OWN_ADDRESS_LOOK_MS = 1_500
-/** How many looks in a row have to miss it: an address that is renewed is gone for a moment. */
-export const MOVED_LOOKS = 2
 /** How many fields one of these messages may have. */
 export const MAX_MESSAGE_FIELDS = 4_096
 /** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */
@@ -412,8 +400,6 @@ export const MAX_DEMAND_NEWS = 4
 
 // Streams
 
-/** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
-export const READ_TURN_MS = 10
 /** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
 /** How long a connection whose other side goes away may take to close, in ms. */

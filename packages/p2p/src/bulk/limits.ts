@@ -26,10 +26,6 @@ export const MAX_CONTROL_CHANNELS_PER_PEER = 2
 /** Requests to dial back that one control channel may make per minute. */
 export const MAX_DIAL_BACKS_PER_MINUTE = 120
 
-/** Sockets whose first bytes are awaited at a time; further ones go to libp2p at once, which has its own bounds. */
-export const MAX_SNIFFED_SOCKETS = 256
-/** Such sockets of one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_SNIFFED_SOCKETS_PER_ADDRESS = 64
 /** A socket that has sent nothing for so long goes to libp2p, which closes it in its own time, in ms. */
 export const SNIFF_MS = 5_000
 /** TLS handshakes under way with one address: an IPv4 address, or a /64 of IPv6. */

@@ -87,8 +87,7 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyDialMultiaddr: (address) => rules.isBlocked(address),
     denyInboundConnection(raw) {
       if (refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range')) return true
-      guard?.accepted(raw)
-      return false
+      return refuse(guard?.accepted(raw) === false, 'host.too_many')
     },
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
     denyInboundEncryptedConnection(peer, raw) {

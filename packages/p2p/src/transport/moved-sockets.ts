@@ -1,18 +1,19 @@
 /**
- * Ends TCP connections from an address that this machine has no more, as when it went from Wi-Fi to a mobile network: what
- * they send arrives nowhere, and TCP says so only after minutes. A machine without any way, whose cable was pulled, keeps
- * them: its address may come back.
+ * Ends TCP connections whose local address this machine has lost, such as after a change from Wi-Fi to a mobile network. Their
+ * packets arrive nowhere, and TCP says so only after minutes. A machine without any route keeps its connections: its
+ * address may come back.
  */
 import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
-import { MOVED_LOOKS, OWN_ADDRESS_LOOK_MS } from '../limits.ts'
+import { MOVED_LOOKS, OWN_ADDRESS_LOOK_MS } from './limits.ts'
 import { ownAddressTowards } from '../nat/own-address-towards.ts'
+import { plainIp } from './socket-address.ts'
 
 interface MachineAddresses {
   /** The addresses of its interfaces. */
   readonly own: () => ReadonlySet<string>
-  /** The one from which it would send to the other one now. Rejects where there is no way. */
+  /** The address from which it would send to the host now. Rejects when it has no route. */
   readonly towards: (host: string, signal: AbortSignal) => Promise<string>
 }
 
@@ -28,7 +29,7 @@ export class MovedSockets {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #machine: MachineAddresses
-  /** How many looks in a row did not find the address of each. */
+  /** Number of looks in a row that missed the address of each socket. */
   readonly #missed = new Map<WatchedSocket, number>()
   readonly #stopping = new AbortController()
   #cancelLook: (() => void) | undefined
@@ -64,7 +65,7 @@ export class MovedSockets {
   #look(): void {
     const own = this.#machine.own()
     for (const [socket, before] of this.#missed) {
-      const local = plain(socket.localAddress)
+      const local = plainIp(socket.localAddress)
       const missed = local === undefined || own.has(local) || isLoopback(local) ? 0 : before + 1
       this.#missed.set(socket, missed)
       if (missed >= MOVED_LOOKS) void this.#judge(socket)
@@ -72,7 +73,7 @@ export class MovedSockets {
   }
 
   async #judge(socket: WatchedSocket): Promise<void> {
-    const [local, remote] = [plain(socket.localAddress), plain(socket.remoteAddress)]
+    const [local, remote] = [plainIp(socket.localAddress), plainIp(socket.remoteAddress)]
     if (local === undefined || remote === undefined) return
     try {
       const now = await this.#machine.towards(remote, this.#stopping.signal)
@@ -80,14 +81,9 @@ export class MovedSockets {
       this.#logger.debug('connection from an address that is gone', { local, remote, now })
       socket.destroy(new Error('its address is no longer one of this machine'))
     } catch {
-      // there is no way to the other one now
+      // no route to the other side now
     }
   }
-}
-
-/** IPv4 as such, where Node writes it into IPv6. */
-function plain(address: string | undefined): string | undefined {
-  return address?.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }
 
 function isLoopback(address: string): boolean {

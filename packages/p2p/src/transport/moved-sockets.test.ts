@@ -1,7 +1,7 @@
 import { silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MOVED_LOOKS, OWN_ADDRESS_LOOK_MS } from '../limits.ts'
+import { MOVED_LOOKS, OWN_ADDRESS_LOOK_MS } from './limits.ts'
 import { MovedSockets } from './moved-sockets.ts'
 
 const [WIFI, LTE] = ['192.168.3.2', '100.64.0.9']

@@ -1,32 +1,34 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { webSockets } from '@libp2p/websockets'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import type { Libp2p, MultiaddrConnection, Upgrader } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { systemClock } from '@mesh/core'
+import { silentLogger, systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket as WsClient, WebSocketServer } from 'ws'
-import { MAX_WEBSOCKET_MESSAGE_BYTES } from '../limits.ts'
-import { type AcceptedSockets, boundWebSockets } from './bounded-websockets.ts'
+import { MAX_WEBSOCKET_MESSAGE_BYTES } from './limits.ts'
+import { Sockets } from './sockets.ts'
+import { webSockets } from './websockets.ts'
 
 /** The code with which a WebSocket is closed whose message is too big. */
 const TOO_BIG = 1009
 
 const portOf = (address: Multiaddr | undefined) => Number(/tcp\/(\d+)/.exec(String(address))?.[1])
 
-const UNWATCHED: AcceptedSockets = { accepted: () => {}, upgraded: () => {} }
+function createSockets(): Sockets {
+  const sockets = new Sockets({ clock: systemClock, logger: silentLogger })
+  onTestFinished(() => sockets.stop())
+  return sockets
+}
 
 async function startHost(listen: string[]): Promise<Libp2p> {
   const host = await createLibp2p({
     addresses: { listen },
-    transports: [
-      (components) => boundWebSockets(webSockets()(components), { clock: systemClock, sockets: UNWATCHED }),
-    ],
+    transports: [webSockets(createSockets())],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux()],
     connectionMonitor: { enabled: false },
@@ -129,16 +131,14 @@ async function acceptRaw() {
   const upgrader = {
     upgradeInbound: async (connection: MultiaddrConnection) => accepted.resolve(connection),
   } as unknown as Upgrader
-  const sockets = { accepted: vi.fn(), upgraded: vi.fn() }
-  const components = { logger: defaultLogger(), events: new EventTarget() } as never
-  const transport = boundWebSockets(webSockets()(components), { clock: systemClock, sockets })
+  const transport = webSockets(createSockets())({ logger: defaultLogger() })
   const listener = transport.createListener({ upgrader })
   onTestFinished(() => listener.close())
   await listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0/ws'))
   const far = new WsClient(`ws://127.0.0.1:${portOf(listener.getAddrs()[0])}`)
   onTestFinished(() => far.terminate())
   await once(far, 'open')
-  return { connection: await accepted.promise, far, sockets }
+  return { connection: await accepted.promise, far }
 }
 
 test('a connection that is paused is not read', async () => {
@@ -163,8 +163,21 @@ test('a connection that is paused is not read', async () => {
   await eventually(() => expect(bytes).toBe(401 * block.length))
 })
 
-test('it is told of a socket when it comes, and when it becomes a WebSocket', async () => {
-  const { sockets } = await acceptRaw()
-  expect(sockets.accepted).toHaveBeenCalledOnce()
-  expect(sockets.upgraded.mock.calls).toEqual(sockets.accepted.mock.calls)
+test('what asks for no WebSocket is told so, and ends', async () => {
+  const response = await fetch(`http://127.0.0.1:${await listen()}/`)
+  expect(response.status).toBe(400)
+  expect(response.headers.get('connection')).toBe('close')
+})
+
+test('a long message arrives whole, though its writer has to wait', async () => {
+  const [listening, dialling] = await Promise.all([startHost(['/ip4/127.0.0.1/tcp/0/ws']), startHost([])])
+  const bytes = 8 * 1024 * 1024
+  let received = 0
+  await listening.handle('/test/1', (stream) => {
+    stream.addEventListener('message', ({ data }) => (received += data.byteLength))
+  })
+  const stream = await dialling.dialProtocol(listening.getMultiaddrs(), '/test/1')
+  for (let sent = 0; sent < bytes; sent += 65_536)
+    if (!stream.send(new Uint8Array(65_536))) await once(stream, 'drain')
+  await eventually(() => expect(received).toBe(bytes))
 })
