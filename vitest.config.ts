@@ -9,20 +9,13 @@ const base = { resolve: source, ssr: { resolve: source } }
 /** How many test files run at once: one more than there are cores, as one of them waits for something at any time. */
 const maxWorkers = availableParallelism() + 1
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
-const SOAK = 'apps/node/test/soak.test.ts'
+const SOAK = 'tools/test/soak.test.ts'
 
 /** The longest of the other projects, longest first. */
 const LONG = [
-  ...[
-    'vpn',
-    'readme/readme',
-    'files',
-    'vpn-udp',
-    'published-packages',
-    'node-process',
-    'services',
-    'hostile',
-  ].map((name) => `apps/node/test/${name}.test.ts`),
+  ...['vpn', 'readme/readme', 'files', 'vpn-udp', 'published-packages', 'node-process', 'services'].map(
+    (name) => `apps/node/test/${name}.test.ts`,
+  ),
   ...['replication/test/simulation', 'p2p/test/nat', 'p2p/test/public-dht', 'p2p/test/port-mapping'].map(
     (name) => `packages/${name}.test.ts`,
   ),
@@ -90,7 +83,7 @@ export default defineConfig({
         ...base,
         test: {
           name: 'system',
-          include: ['apps/*/test/**/*.test.ts'],
+          include: ['apps/*/test/**/*.test.ts', 'tools/test/*.test.ts'],
           exclude: [...defaultExclude, SOAK],
           testTimeout: 180_000,
           hookTimeout: 60_000,

@@ -27,6 +27,7 @@ const MAY_IMPORT = {
   'packages/testkit': ['@mesh/core', '@mesh/ledger'],
   'apps/web-ui': ['@mesh/core', '@mesh/api-client', '@mesh/api-contract', '@mesh/ledger', 'react'],
   'apps/node': ['@mesh/*'],
+  tools: ['@mesh/*'],
 }
 /** Package folder -> what its tests and benches may import besides. */
 const TESTS_MAY_IMPORT = {
@@ -34,11 +35,14 @@ const TESTS_MAY_IMPORT = {
   'packages/vpn': ['@mesh/replication'],
   'apps/web-ui': ['@mesh/api-server'],
 }
-/** Files of other packages that tests and benches may name: `apps/node/bench` runs the benches of all packages. */
+/** Files of other packages that the tools may name. */
 const TEST_EXCEPTIONS = [
-  { from: /^apps\/node\/bench\//, to: /^packages\/[\w-]+\/bench\// },
+  // the tools start nodes as the tests of the app do
+  { from: /^tools\//, to: /^apps\/node\/(src|test)\// },
+  // `tools/bench` runs the benches of all packages
+  { from: /^tools\/bench\//, to: /^packages\/[\w-]+\/bench\// },
   // decoders are no public names of their packages
-  { from: /^apps\/node\/fuzz\//, to: /^packages\/[\w-]+\/(src|test)\// },
+  { from: /^tools\/fuzz\//, to: /^packages\/[\w-]+\/(src|test)\// },
 ]
 const REASONS = {
   'packages/p2p>@mesh/ledger': 'p2p and ledger never meet: replication speaks through a port',
@@ -73,12 +77,12 @@ const BROWSER_SAFE = [
 const NODE_ONLY =
   /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/node-platform))/
 
-const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|attack|soak|fuzz)\//
+const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench)\/|^tools\//
 
 const problems = []
 let files = 0
 for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
-  for (const path of globSync(`${folder}/{src,test,bench,attack,soak,fuzz}/**/*.{ts,tsx}`, { cwd: root })) {
+  for (const path of sourcesOf(folder)) {
     files++
     const code = readFileSync(join(root, path), 'utf8')
     if (IS_TEST.test(path)) {
@@ -95,6 +99,11 @@ for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
 for (const line of problems) console.log(line)
 console.log(`${files} files, ${problems.length} against the import table`)
 process.exitCode = problems.length === 0 && files > 0 ? 0 : 1
+
+function sourcesOf(folder) {
+  const inside = folder === 'tools' ? '*' : '{src,test,bench}'
+  return globSync(`${folder}/${inside}/**/*.{ts,tsx}`, { cwd: root })
+}
 
 function judgeTest(folder, allowed, path, specifier) {
   if (specifier.startsWith('.')) judgeRelative(folder, path, specifier)

@@ -66,7 +66,7 @@ export const MAX_PREPARED_BYTES = 8_388_608
 /** How many questions wait for patterns to be compiled. */
 export const MAX_WAITING_QUESTIONS = 1_000
 /** TCP connections: of all clients, and of one network (/24, /64) or of this machine. */
-export const TCP_CONNECTIONS: ScopeLimits = { all: 256, perAddress: 64 }
+export const TCP_CONNECTIONS = { all: 256, perAddress: 64 } satisfies ScopeLimits
 /** How many questions of one connection are being answered at a time; more wait in the connection. */
 export const MAX_TCP_PIPELINED = 64
 /** How many bytes of answers a connection's client may leave unread. */
@@ -78,12 +78,12 @@ export const UDP_BUFFER_BYTES = 1_048_576
 /** Networks that are remembered with their rates. */
 export const MAX_RATED_NETWORKS = 10_000
 /** UDP answers to networks (/24, /64) outside loopback and the VPN. Forged source addresses gain nothing by so few. */
-export const OUTSIDE_ANSWERS: RateInit = {
+export const OUTSIDE_ANSWERS = {
   perAddress: { perSecond: 50, burst: 200 },
   byNetwork: true,
   all: { perSecond: 2_000, burst: 2_000 },
   maxRemembered: MAX_RATED_NETWORKS,
-}
+} satisfies RateInit
 /** One in this many answers over the rate goes out truncated: a real client asks again over TCP. */
 export const RATE_SLIP = 2
 

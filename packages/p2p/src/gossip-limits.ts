@@ -1,4 +1,5 @@
 /** Bounds and times of gossip (docs/WIRE.md 3). */
+import type { RateInit } from '@mesh/core/limits'
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
@@ -8,14 +9,13 @@ export const LONG_MESSAGE_BYTES = 1024 * 1024
 export const MAX_ENVELOPE_PARTS = 256
 /** The longest message on the public topic; a challenge has about 600 bytes. */
 export const MAX_PUBLIC_MESSAGE_BYTES = 4_096
-/** How many messages of one author on the public topic are passed on: legacy nodes send one in two minutes. */
-export const PUBLIC_MESSAGES_FROM_AUTHOR = { perSecond: 0.2, burst: 4 } as const
-/** How many messages on the public topic one address may bring: several nodes stand behind one. */
-export const PUBLIC_MESSAGES_FROM_ADDRESS = { perSecond: 2, burst: 32 } as const
-/** How many messages on the public topic are passed on in all. */
-export const PUBLIC_MESSAGES_FROM_ALL = { perSecond: 8, burst: 64 } as const
-/** The most authors, and the most addresses, whose messages on the public topic are counted. */
-export const MAX_PUBLIC_SENDERS = 4_096
+/** Messages of the public topic, by author. */
+export const PUBLIC_MESSAGES_OF_AUTHOR = { perPeer: { perSecond: 0.2, burst: 4 } } satisfies RateInit
+/** The same by the address of the peer that passes them on. */
+export const PUBLIC_MESSAGES = {
+  perAddress: { perSecond: 2, burst: 32 },
+  all: { perSecond: 8, burst: 64 },
+} satisfies RateInit
 /** How long before a window begins its topic is subscribed to, in ms; less where windows are short. */
 export const TOPIC_LEAD_MS = 3_000
 /** How long after a window ended its topic stays in use, in ms; less where windows are short. */
@@ -88,10 +88,6 @@ export const MAX_WAITING_GOSSIP_BYTES = 22 * 1024 * 1024
 
 /** How many bytes of messages are kept for peers that ask for them later. */
 export const MAX_CACHED_MESSAGE_BYTES = 4 * 1024 * 1024
-/** The time that handling the messages of all peers may take at once, in ms: 10 ms go by, as half comes back meanwhile. */
-export const GOSSIP_BURST_MS = 5
-/** Handling them gets at most one part in this many of the time after that. */
-export const GOSSIP_TIME_SHARE = 2
 
 // Unfinished frames, of gossip and of all own protocols
 

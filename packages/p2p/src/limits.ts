@@ -1,4 +1,5 @@
 /** Bounds and times of this package. What a protocol fixes is said so; the rest is our choice. */
+import type { BackoffBounds, RateInit, ScopeLimits } from '@mesh/core/limits'
 
 // Refusals
 
@@ -33,10 +34,8 @@ export const LEAST_UNPROVEN_CONNECTIONS = 48
 export const MAX_UNPROVEN_PER_ADDRESS_PART = 2 / 3
 /** How long a member's connection stays before it makes way for another one of its address, in ms, where others can. */
 export const LEAST_STAY_MS = 10_000
-/** How long a peer waits that had to make way for the second time, in ms; doubled with each further time. */
-export const RETURN_MIN_MS = 2_000
-/** The longest such wait, in ms. */
-export const RETURN_MAX_MS = 60_000
+/** Delay before a peer may reconnect that was evicted for the second time. */
+export const RETURN_DELAY = { leastMs: 2_000, mostMs: 60_000 } satisfies BackoffBounds
 /** How many connections libp2p itself leaves room for besides all of these, so that none is refused unseen. */
 export const SPARE_CONNECTIONS = 256
 /** How many streams in a second a peer may open that has not proven anything, on average. */
@@ -53,10 +52,11 @@ export const CHANNEL_MESSAGES_BY_ADDRESS = { perSecond: 10_000, burst: 40_000 } 
 export const CHANNEL_MESSAGES_IN_ALL = { perSecond: 20_000, burst: 80_000 } as const
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
-/** Streams of one identify protocol that one address may open, in the long run and at once: many may be behind a NAT. */
-export const IDENTIFIES_BY_ADDRESS = { perSecond: 10, burst: 200 } as const
-/** The same of all addresses together. */
-export const IDENTIFIES_IN_ALL = { perSecond: 100, burst: 600 } as const
+/** How often others may say who they are. */
+export const IDENTIFIES = {
+  perAddress: { perSecond: 10, burst: 200 },
+  all: { perSecond: 100, burst: 600 },
+} satisfies RateInit
 /** Questions to this node's DHT that one address may ask, a second in the long run and at once. */
 export const DHT_QUESTIONS_BY_ADDRESS = { perSecond: 20, burst: 400 } as const
 /** The same of all addresses together. */
@@ -221,9 +221,8 @@ export const MAX_DIALS_OF_HOST = 32
 export const MAX_DIALS_OF_UNKNOWN_HOST = 8
 /** Dials of one host that may fail in a row before it rests. */
 export const FREE_HOST_FAILURES = 8
-/** How long a host rests, in ms, after the first failure beyond those; it doubles with each further one, up to the longest. */
-export const HOST_REST_MIN_MS = 10_000
-export const HOST_REST_MAX_MS = 120_000
+/** How long a host rests after the first failure beyond those. */
+export const HOST_REST = { leastMs: 10_000, mostMs: 300_000 } satisfies BackoffBounds
 /** After how long without a failure those before are forgotten, in ms. */
 export const HOST_FORGIVEN_MS = 600_000
 /** Addresses at which a dial succeeded that are remembered: they do not rest. */
@@ -275,18 +274,11 @@ export const EXCHANGE_GAP_MS = 2_000
 export const EXCHANGE_RETRY_MS = 10_000
 /** The most messages of one peer in a minute; more are dropped. */
 export const MAX_EXCHANGE_MESSAGES_PER_MINUTE = 60
-/**
- * How many records that this node has not seen before one address may tell, a second in the long run and at once: each
- * costs a signature's check, and keys to sign records with cost nothing.
- */
-export const NEW_RECORDS_BY_ADDRESS = { perSecond: 5, burst: 600 } as const
-/** The same of all addresses together. */
-export const NEW_RECORDS_IN_ALL = { perSecond: 20, burst: 1_200 } as const
-
-/** The time that checking such records may take at once, in ms, of all channels together. */
-export const RECORDS_BURST_MS = 10
-/** Checking them gets at most one part in this many of the time after that. */
-export const RECORDS_TIME_SHARE = 3
+/** Records of peers that this node did not know, which the peers of one address, and all together, may tell. */
+export const NEW_RECORDS = {
+  perAddress: { perSecond: 5, burst: 600 },
+  all: { perSecond: 20, burst: 1_200 },
+} satisfies RateInit
 
 // mDNS (RFC 6762; docs/WIRE.md 2.2)
 
@@ -300,18 +292,16 @@ export const MDNS_QUERY_MAX_MS = 60_000
 export const MAX_MDNS_PACKET_BYTES = 9_000
 /** The most records of an mDNS packet that is read. */
 export const MAX_MDNS_RECORDS = 64
-/** The most mDNS packets that are read in a second. */
-export const MAX_MDNS_PACKETS_PER_SECOND = 200
-/** The same of one address, a second in the long run and at once: on each link it asks and answers seldom. */
-export const MDNS_PACKETS_BY_ADDRESS = { perSecond: 20, burst: 60 } as const
-/** The time that reading them may take at once, in ms. */
-export const MDNS_BURST_MS = 50
-/** Reading them gets at most one part in this many of the time after that. */
-export const MDNS_TIME_SHARE = 10
-/** How many peers one address may tell of by mDNS, a second in the long run and at once: a node tells of itself, on each link. */
-export const MDNS_FINDS_BY_ADDRESS = { perSecond: 5, burst: 64 } as const
-/** The same of all addresses together. */
-export const MDNS_FINDS_IN_ALL = { perSecond: 50, burst: 500 } as const
+/** Packets that are read; a flood is dropped unread. */
+export const MDNS_PACKETS = {
+  perAddress: { perSecond: 20, burst: 60 },
+  all: { perSecond: 200, burst: 200 },
+} satisfies RateInit
+/** Peers that an address, and all together, may tell of. */
+export const MDNS_FINDS = {
+  perAddress: { perSecond: 5, burst: 64 },
+  all: { perSecond: 50, burst: 500 },
+} satisfies RateInit
 /** The most interfaces and address families on which mDNS runs. */
 export const MAX_MDNS_INTERFACES = 16
 
@@ -339,20 +329,19 @@ export const MAX_PROVIDERS = 1_000
 export const MAX_RELAY_CIRCUITS_PER_PEER = 64
 /** The most circuits that the peers of one address may hold: an IPv4 address, or a /64 of IPv6. */
 export const MAX_RELAY_CIRCUITS_PER_ADDRESS = 256
-/** How many circuits and reservations one address may ask for, a second in the long run and at once. */
-export const RELAY_REQUESTS_BY_ADDRESS = { perSecond: 20, burst: 600 } as const
-/** The same of all addresses together. */
-export const RELAY_REQUESTS_IN_ALL = { perSecond: 60, burst: 1_200 } as const
+/** Requests for reservations and circuits. */
+export const RELAY_REQUESTS = {
+  perAddress: { perSecond: 20, burst: 600 },
+  all: { perSecond: 60, burst: 1_200 },
+} satisfies RateInit
 /** The most bytes that one circuit carries, both directions together. */
 export const RELAY_MAX_BYTES = 2 ** 30
 /** How long one circuit may last, in ms. */
 export const RELAY_MAX_DURATION_MS = 1_800_000
 /** How long a reservation on this node lasts, in ms. */
 export const RELAY_RESERVATION_MS = 3_600_000
-/** The most reservations that this node grants at a time. */
-export const MAX_RELAY_RESERVATIONS = 128
-/** The same of one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_RELAY_RESERVATIONS_PER_ADDRESS = 48
+/** Reservations at this node. */
+export const RELAY_RESERVATIONS = { all: 128, perAddress: 48 } satisfies ScopeLimits
 /** The number of relays on which this node holds a reservation at a time. */
 export const RELAYS_WANTED = 2
 /** How long a member that relays is known before it is asked for a reservation: several may appear at once. */
@@ -379,14 +368,10 @@ export const RELAYED_GRACE_MS = 5_000
 export const MAX_SPECULATIVE_RELAYED = 4
 /** First dials over a relay are drawn by lot over this time, or all would go to the member that is named first. */
 export const SPECULATIVE_SPREAD_MS = 1_500
-/** The pause after a speculative connection that did not become direct; each more in a row doubles it. */
-export const SPECULATIVE_PACE_MIN_MS = 10_000
-/** The longest pause between two speculative connections. */
-export const SPECULATIVE_PACE_MAX_MS = 600_000
-/** How long one peer rests after a speculative connection to it failed: NATs seldom change. Each more doubles it. */
-export const SPECULATIVE_REST_MIN_MS = 600_000
-/** The longest rest of one peer. */
-export const SPECULATIVE_REST_MAX_MS = 7_200_000
+/** The pause after a speculative connection that did not become direct. */
+export const SPECULATIVE_PACE = { leastMs: 10_000, mostMs: 600_000 } satisfies BackoffBounds
+/** How long one peer rests after a speculative connection to it failed: NATs seldom change. */
+export const SPECULATIVE_REST = { leastMs: 600_000, mostMs: 7_200_000 } satisfies BackoffBounds
 /** A relayed connection that is not direct after this time counts as failed, where nothing said so before. */
 export const SPECULATIVE_TRY_MS = 30_000
 /** How long a relayed connection that was asked for stays, in ms, whether it is used or not. */
@@ -406,8 +391,6 @@ export const FRAMES_TURN_MS = 8
 export const GOODBYE_MS = 1_000
 /** How many bytes may still come on a connection whose muxer has ended, as they were on their way; with more it is closed. */
 export const MAX_BYTES_BEHIND_END = 1024 * 1024
-/** The time that the messages of all channels are handed on in one turn of the event loop, in ms. */
-export const MESSAGES_TURN_MS = 8
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /**
@@ -441,10 +424,8 @@ export const DEFAULT_CHANNELS_PER_PEER = 8
  * a whole network of nodes may be behind it.
  */
 export const MAX_STREAMS_PER_ADDRESS = 512
-/** The most inbound streams of a connection that wait for its proof; more are reset. */
-export const MAX_UNPROVEN_STREAMS = 8
-/** The most such streams of all connections together: each holds up to a window of 256 KiB. */
-export const MAX_UNPROVEN_STREAMS_IN_ALL = 96
+/** Streams that wait for the proof of their connection: of one connection and of all. */
+export const UNPROVEN_STREAMS = { all: 96, perPeer: 8 } satisfies ScopeLimits
 
 // Membership
 

@@ -6,7 +6,7 @@ import type { Libp2p } from '@libp2p/interface'
 import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
-import { LoopTurns, parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
@@ -16,7 +16,6 @@ import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.
 import { muxer } from '../src/libp2p/muxer.ts'
 import { ConnectionChecks } from '../src/libp2p/connection-checks.ts'
 import { HeldBytes } from '../src/libp2p/held-bytes.ts'
-import { MESSAGES_TURN_MS } from '../src/limits.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
@@ -112,8 +111,7 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     checks,
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
-  const turns = new LoopTurns(MESSAGES_TURN_MS, systemClock)
-  const channels = createChannels({ ...parts, streams, membership, held, turns })
+  const channels = createChannels({ ...parts, streams, membership, held })
   const topic = createGossipTopic(
     { config, self: id },
     { ...parts, membership, held, cipher: nativeSealCipher, onReceived: () => {} },

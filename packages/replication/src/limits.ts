@@ -50,22 +50,22 @@ export const MESSAGE_TIMEOUT_MS = 30_000
 /** How long a whole session may last, in ms. What is missing then comes with the next. */
 export const SESSION_TIMEOUT_MS = 10 * 60_000
 /** Sessions that others opened and that run. Keys cost nothing, so an address is bounded, too. */
-export const SESSIONS: ScopeLimits = { all: 64, perAddress: 32, evict: 'oldest' }
+export const SESSIONS = { all: 64, perAddress: 32, evict: 'oldest' } satisfies ScopeLimits
 const perMinute = (most: number): Rate => ({ perSecond: most / 60, burst: most })
 /** Authors and peers of which something is remembered; the one heard longest ago is forgotten first. */
 export const MAX_MEMBERS_REMEMBERED = 1024
 /** Sessions that others may open. */
-export const SESSION_RATES: RateInit = {
+export const SESSION_RATES = {
   perPeer: perMinute(30),
   perAddress: perMinute(300),
   all: perMinute(600),
   maxRemembered: MAX_MEMBERS_REMEMBERED,
-}
+} satisfies RateInit
 /**
  * Ranges, items of lists, wants and entries that may wait for an answer in all sessions together, of some 300 bytes each:
  * eight times what one message may hold.
  */
-export const PENDING_PARTS: ScopeLimits = { all: 65_536, evict: 'largest' }
+export const PENDING_PARTS = { all: 65_536, evict: 'largest' } satisfies ScopeLimits
 /** Sessions that this node opens at a time; those that are slow hold nobody up, and do not count. */
 export const MAX_OWN_SESSIONS = 4
 /** How long a remote may keep a session waiting in all, in ms, before the session is slow. */
@@ -111,15 +111,15 @@ export const MAX_PARALLEL_BLOCKS = 2
 /** A message that inflates to no more bytes is small: of two that are judged one is small, so that none waits long. */
 export const SMALL_BLOCK_BYTES = 32 * 1024
 /** Bytes that the larger messages of one peer may inflate to: the burst is one message of the greatest size. */
-export const INFLATED_BYTES_RATE: RateInit = {
+export const INFLATED_BYTES_RATE = {
   perPeer: { perSecond: 4 * 1024 * 1024, burst: MAX_INFLATED_BYTES },
   maxRemembered: MAX_MEMBERS_REMEMBERED,
-}
+} satisfies RateInit
 /** Small messages of one peer that are judged. */
-export const SMALL_BLOCKS_RATE: RateInit = {
+export const SMALL_BLOCKS_RATE = {
   perPeer: { perSecond: 200, burst: 2_000 },
   maxRemembered: MAX_MEMBERS_REMEMBERED,
-}
+} satisfies RateInit
 /** How long a block that equals the author's last one is skipped, in ms. Later, time may have changed its verdict. */
 export const REPEATED_BLOCK_MS = 60_000
 

@@ -4,13 +4,13 @@ import * as services from './index.ts'
 
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
+    'SERVED_CONNECTIONS',
     'createDownloads',
     'createEgress',
     'createFileSharing',
     'createOwnUser',
     'createProxy',
     'createServices',
-    'createSlots',
     'createUnwritten',
     'receiveFile',
   ])

@@ -65,5 +65,5 @@ export type {
   ServicesStatus,
 } from './services/status.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
-export { createSlots, type Slots } from './slots.ts'
+export { SERVED_CONNECTIONS } from './limits.ts'
 export { createUnwritten } from './streams/unwritten.ts'

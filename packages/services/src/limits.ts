@@ -1,4 +1,5 @@
 /** Bounds and times of this package. What the wire fixes is said so; the rest is our choice. */
+import type { ScopeLimits } from '@mesh/core/limits'
 
 // Connections
 
@@ -7,42 +8,26 @@
  * is slow holds up to a stream's window (256 KiB, 1 MiB where it flowed fast) and `SOCKET_BUFFER_BYTES`.
  */
 export const MAX_PEER_CONNECTIONS = 512
-/**
- * How many connections all peers of one address may have, an IPv4 address or a /64 of IPv6: keys cost nothing, and each
- * connection about 32 KB of objects.
- */
-export const MAX_ADDRESS_CONNECTIONS = 640
-/** How many connections all peers together may have to the services of this node, and to its egress. */
-export const MAX_SERVED_CONNECTIONS = 1_280
-/**
- * How many local connections one connected service, and the proxy, takes at a time; where all are taken, the address with the
- * most makes way for one that has fewer.
- */
-export const MAX_LOCAL_CONNECTIONS = 1_024
+/** Connections of members to the services and the egress of this node. Each takes about 32 KB of objects. */
+export const SERVED_CONNECTIONS = {
+  all: 1_280,
+  perPeer: MAX_PEER_CONNECTIONS,
+  perAddress: 640,
+} satisfies ScopeLimits
+/** Local connections that one connected service, and the proxy, takes at a time. */
+export const LOCAL_CONNECTIONS = { all: 1_024 } satisfies ScopeLimits
 /** How many bytes may wait to be written to one socket before its stream is paused. */
 export const SOCKET_BUFFER_BYTES = 256 * 1024
-/**
- * How many bytes may wait to be written to the targets of services and of egress in all; of more the connection with the
- * most is reset, of the peer and the address with the most.
- */
-export const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024
-/**
- * The same for the local clients of this node, which may be many that read slowly: of more the connection with the most is
- * reset, of the provider and the address with the most.
- */
-export const MAX_LOCAL_UNWRITTEN_BYTES = 16 * 1024 * 1024
+/** Bytes that wait to be written to the targets of services and of egress. */
+export const SERVED_UNWRITTEN_BYTES = { all: 8 * 1024 * 1024, evict: 'largest' } satisfies ScopeLimits
+/** Bytes that wait to be written to the local clients of this node. */
+export const LOCAL_UNWRITTEN_BYTES = { all: 16 * 1024 * 1024, evict: 'largest' } satisfies ScopeLimits
 /** Chunks of at least so many bytes are followed by more of the same stream, mostly at once. */
 export const FULL_CHUNK_BYTES = 8_192
 /** How many bytes one piece that waits counts for at least, however short it is: it takes about so much in memory. */
 export const LEAST_PIECE_BYTES = 512
 /** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */
 export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
-/** How many sockets whose streams have room again are read on in one turn of the event loop; each brings up to 128 KiB. */
-export const SOCKETS_AT_ONCE = 16
-/** How long the sockets of targets are read in one turn of the event loop, in ms, until other work has its turn. */
-export const SOCKETS_TURN_MS = 10
-/** The time that opening streams to services, or tunnels, may take in one turn of the event loop, in ms: local programs come all at once. */
-export const OPENING_TURN_MS = 8
 /** How many connections to services and egress there may be before further ones are read in small pieces. */
 export const MAX_LARGE_READERS = 64
 /** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
@@ -114,8 +99,8 @@ export const LIVENESS_LOOK_MS = 5_000
 export const MAX_DATAGRAM_BYTES = 65_507
 /** How many datagrams of those that come in one block of bytes are sent on; of more the rest is dropped. */
 export const MAX_DATAGRAMS_AT_ONCE = 1_024
-/** How many sessions a UDP listener has at a time: one for each local address that sends. */
-export const MAX_UDP_SESSIONS = 512
+/** Sessions of a UDP listener: one for each local address that sends. */
+export const UDP_SESSIONS = { all: 512 } satisfies ScopeLimits
 /** How many of these have a TLS connection each; further ones share libp2p's, as TCP needs the few that a peer has more. */
 export const MAX_BULK_UDP_SESSIONS = 16
 /** The time, in ms, after which a session without a datagram ends. */
@@ -198,10 +183,8 @@ export const NAME_TRY_MS = 2_000
 export const NAME_TRIES = 2
 /** How many look-ups by the system's resolver go on at a time: each holds one of the four threads that files need, too. */
 export const MAX_SYSTEM_LOOKUPS = 2
-/** How many names of one asker may wait for such a look-up. */
-export const MAX_WAITING_NAMES_PER_ASKER = 16
-/** How many names may wait for such a look-up in all; of more, the newest of whoever has the most is refused. */
-export const MAX_WAITING_NAMES = 256
+/** Names that wait for such a look-up: of all askers, and of one. */
+export const WAITING_NAMES = { all: 256, perAddress: 16 } satisfies ScopeLimits
 /** How many askers are remembered with the time that the system worked for them. */
 export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */

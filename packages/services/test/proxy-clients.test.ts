@@ -4,7 +4,7 @@ import { systemClock } from '@mesh/core'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { createProxy, type Proxy } from '../src/index.ts'
-import { MAX_LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../src/limits.ts'
+import { LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { EGRESS_PROTOCOL } from '../src/protocols.ts'
 import { createWorld } from './world.ts'
@@ -126,8 +126,8 @@ test('where one address has all connections it makes way for another', async () 
   // nobody has to be quick
   const clock = createManualClock(systemClock.now())
   const { proxy, port } = await startProxy((stream) => answer(stream), clock)
-  await Promise.all(Array.from({ length: MAX_LOCAL_CONNECTIONS }, () => open(port, '127.0.0.2')))
-  await eventually(() => expect(proxy.status().openConnections).toBe(MAX_LOCAL_CONNECTIONS))
+  await Promise.all(Array.from({ length: LOCAL_CONNECTIONS.all }, () => open(port, '127.0.0.2')))
+  await eventually(() => expect(proxy.status().openConnections).toBe(LOCAL_CONNECTIONS.all))
   const socket = await open(port, '127.0.0.3')
   const got = read(socket)
   socket.write(request('/'))

@@ -9,11 +9,10 @@ import { createConversation } from '../src/files/conversation.ts'
 import { createDestinationLocks } from '../src/files/destination-lock.ts'
 import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage } from '../src/files/file-message.ts'
-import { IDLE_RECEIVER_MS, MAX_RECEIVERS, MAX_RECEIVERS_PER_ADDRESS } from '../src/files/limits.ts'
+import { IDLE_RECEIVER_MS, RECEIVERS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { createChannelPair } from '../src/files/testing/channel-pair.ts'
 import { createFileSharing, type FileChannel } from '../src/index.ts'
-import { createSlots } from '../src/slots.ts'
 import { createWorld } from './world.ts'
 
 const closers: (() => unknown)[] = []
@@ -94,9 +93,9 @@ async function startSender() {
 describe('one address with many keys that fetches nothing', () => {
   test('gets its share of the places, and a member elsewhere fetches the file', async () => {
     const { open, honest, fetchWith } = await startSender()
-    const opened = Array.from({ length: 2 * MAX_RECEIVERS }, (_, at) => open(key(at), ATTACKER))
+    const opened = Array.from({ length: 2 * RECEIVERS.all }, (_, at) => open(key(at), ATTACKER))
     await eventually(() =>
-      expect(opened.filter(({ refusal }) => refusal === '')).toHaveLength(MAX_RECEIVERS_PER_ADDRESS),
+      expect(opened.filter(({ refusal }) => refusal === '')).toHaveLength(RECEIVERS.perAddress ?? 0),
     )
     expect(opened.at(-1)?.refusal).toBe('the sender serves as many receivers as it can')
     const { path } = await fetchWith(open(honest.id, '192.0.2.8').near)
@@ -106,7 +105,7 @@ describe('one address with many keys that fetches nothing', () => {
   test('displaces its own idle ones, never those of others', async () => {
     const { open, honest, clock } = await startSender()
     const waiting = open(honest.id, '192.0.2.8')
-    const first = Array.from({ length: MAX_RECEIVERS_PER_ADDRESS }, (_, at) => open(key(at), ATTACKER))
+    const first = Array.from({ length: RECEIVERS.perAddress ?? 0 }, (_, at) => open(key(at), ATTACKER))
     await clock.advance(IDLE_RECEIVER_MS)
     const later = Array.from({ length: 8 }, (_, at) => open(key(100 + at), ATTACKER))
     await eventually(() => expect(first.filter(({ isCut }) => isCut)).toHaveLength(8))
@@ -116,20 +115,4 @@ describe('one address with many keys that fetches nothing', () => {
       '',
     ])
   })
-})
-
-test('slots are bounded by peer, by address and in all, and each is given back once', () => {
-  const slots = createSlots({ perPeer: 2, perAddress: 3, inAll: 4 })
-  const take = (peer: number, address: string) => slots.take({ peer: key(peer), address, end: () => {} })
-  const release = take(1, '2001:db8::1')
-  expect([take(1, '2001:db8::2'), take(1, '2001:db8::3')]).toEqual([expect.any(Function), undefined])
-  // the same /64
-  expect([take(2, '2001:db8::ffff'), take(3, '2001:db8::4')]).toEqual([expect.any(Function), undefined])
-  // the address with three makes way for one that has none
-  expect([take(3, '192.0.2.1'), take(4, '192.0.2.2')]).toEqual([expect.any(Function), expect.any(Function)])
-  expect(slots.taken).toBe(4)
-  release?.()
-  release?.()
-  expect(slots.taken).toBe(3)
-  expect([take(5, '192.0.2.3'), take(6, '192.0.2.4')]).toEqual([expect.any(Function), undefined])
 })

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { createSocket } from 'node:dgram'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { MAX_BULK_UDP_SESSIONS, MAX_LOCAL_CONNECTIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
+import { LOCAL_CONNECTIONS, MAX_BULK_UDP_SESSIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { SERVICE_PROTOCOL } from '../src/protocols.ts'
 import { encodeFrame, readMessage } from '../src/wire/frames.ts'
@@ -110,8 +110,8 @@ describe('a service', () => {
       socket.once('close', () => closed++)
       return socket
     }
-    for (let at = 0; at < MAX_LOCAL_CONNECTIONS; at++) open('127.0.0.2')
-    await eventually(() => expect(status()?.openConnections).toBe(MAX_LOCAL_CONNECTIONS))
+    for (let at = 0; at < LOCAL_CONNECTIONS.all; at++) open('127.0.0.2')
+    await eventually(() => expect(status()?.openConnections).toBe(LOCAL_CONNECTIONS.all))
     const newcomer = open('127.0.0.3')
     await eventually(() => expect(closed).toBe(1))
     expect(newcomer.destroyed).toBe(false)

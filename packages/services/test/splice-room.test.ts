@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
-import { parsePeerId, SharedBytes, systemClock } from '@mesh/core'
+import { parsePeerId, systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { MUCH_UNWRITTEN_BYTES } from '../src/limits.ts'
@@ -9,7 +10,7 @@ import { createStreamPair } from './stream-pair.ts'
 
 const SELF = parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB')
 const OTHER = parsePeerId('12D3KooWHUf9xhBJrXsVEHzvb1nzHRTpZ1pPLqiKoQuEbAPhRhHr')
-const ALONE = { unwritten: new SharedBytes(2 * MUCH_UNWRITTEN_BYTES, systemClock), address: '' }
+const ALONE = { unwritten: new Scope({ all: 2 * MUCH_UNWRITTEN_BYTES }), address: '' }
 const GREETING = Buffer.alloc(256 * 1024, 'greeting ')
 
 /** A target that says the same to whoever connects, and ends. */
@@ -120,8 +121,8 @@ test('a stream goes on where much waits for other targets, and its own holds les
   const address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port }
   const socket = await dial({ address, withinMs: 10_000, clock: systemClock })
   onTestFinished(() => void socket.destroy())
-  const unwritten = new SharedBytes(2 * MUCH_UNWRITTEN_BYTES, systemClock)
-  unwritten.count({ peer: OTHER, address: '', count: () => MUCH_UNWRITTEN_BYTES + 1, end() {} })
+  const unwritten = new Scope({ all: 2 * MUCH_UNWRITTEN_BYTES })
+  unwritten.reserve({ size: MUCH_UNWRITTEN_BYTES + 1 })
   const shared = { unwritten, address: '' }
   splice(socket, near, { traffic: { bytesIn: 0, bytesOut: 0 }, shared, onDone: () => {} })
   const [chunks, chunkBytes] = [8, 16 * 1024]

@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parsePeerId, type PeerId, SharedBytes, systemClock } from '@mesh/core'
+import { parsePeerId, type PeerId } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import {
   FULL_CHUNK_BYTES,
   LEAST_PIECE_BYTES,
-  MAX_LOCAL_UNWRITTEN_BYTES,
+  LOCAL_UNWRITTEN_BYTES,
   SOCKET_BUFFER_BYTES,
 } from '../src/limits.ts'
 import { splice } from '../src/streams/splice.ts'
@@ -41,7 +42,7 @@ async function openDeaf(): Promise<string> {
 
 test('what waits for targets that do not read is bounded in all, and who has little goes on', async () => {
   const path = await openDeaf()
-  const unwritten = new SharedBytes(1_024 * KIB, systemClock)
+  const unwritten = new Scope({ all: 1_024 * KIB, evict: 'largest' })
   const ended: PeerId[] = []
   const fill = (peer: PeerId, bytes: number) => {
     const socket = connect({ path, allowHalfOpen: true })
@@ -56,15 +57,15 @@ test('what waits for targets that do not read is bounded in all, and who has lit
     onTestFinished(() => void socket.destroy())
   }
   fill(HONEST, 448 * KIB)
-  await eventually(() => expect(unwritten.bytes).toBeGreaterThan(128 * KIB))
+  await eventually(() => expect(unwritten.total).toBeGreaterThan(128 * KIB))
   for (let at = 0; at < 12; at++) fill(OTHER, 512 * KIB)
   await eventually(() => expect(ended.length).toBeGreaterThan(4))
   expect(ended).not.toContain(HONEST)
-  expect(unwritten.bytes).toBeLessThanOrEqual(1_024 * KIB)
+  expect(unwritten.total).toBeLessThanOrEqual(1_024 * KIB)
 })
 
 test('pieces of one byte that wait for a socket count for what they take', async () => {
-  const unwritten = new SharedBytes(64 * 1_024 * KIB, systemClock)
+  const unwritten = new Scope({ all: 64 * 1_024 * KIB, evict: 'largest' })
   const socket = connect({ path: await openDeaf(), allowHalfOpen: true })
   onTestFinished(() => void socket.destroy())
   const { near, far } = createStreamPair(SELF, OTHER)
@@ -73,13 +74,13 @@ test('pieces of one byte that wait for a socket count for what they take', async
   splice(socket, near, { traffic, shared, onDone() {} })
   const filling = 1_024 * KIB
   for (let sent = 0; sent < filling; sent += 64 * KIB) far.send(new Uint8Array(64 * KIB))
-  await eventually(() => expect(unwritten.bytes).toBeGreaterThan(0))
+  await eventually(() => expect(unwritten.total).toBeGreaterThan(0))
   const before = traffic.bytesIn
   socket.cork()
   near.resume()
   const block = new Uint8Array(64 * KIB)
   for (let at = 0; at < 10_000; at++) far.send(block.subarray(at, at + 1))
-  await eventually(() => expect(unwritten.bytes).toBeGreaterThan(SOCKET_BUFFER_BYTES))
+  await eventually(() => expect(unwritten.total).toBeGreaterThan(SOCKET_BUFFER_BYTES))
   expect(traffic.bytesIn - before).toBeLessThan(filling + (2 * SOCKET_BUFFER_BYTES) / LEAST_PIECE_BYTES)
 })
 
@@ -107,16 +108,22 @@ test('what waits for local clients that do not read is bounded in all', async ()
   }
   const { local } = client.components.unwritten
   await eventually(() => expect(accepted).toBe(clients), { withinMs: 20_000 })
-  await eventually(() => expect(local.bytes).toBeGreaterThan(1_024 * KIB))
-  expect(local.bytes).toBeLessThanOrEqual(MAX_LOCAL_UNWRITTEN_BYTES)
+  await eventually(() => expect(local.total).toBeGreaterThan(1_024 * KIB))
+  expect(local.total).toBeLessThanOrEqual(LOCAL_UNWRITTEN_BYTES.all)
 })
 
 const OPTIONS = { from: 'proven', relayed: true, halfClose: true, maxPerPeer: 1_000 } as const
 
 test('a short part of a block that waits is copied, a full chunk only where much waits already', () => {
   const written: Uint8Array[] = []
-  const socket = { destroyed: false, writableLength: 0, write: (bytes: Uint8Array) => written.push(bytes) }
-  const writer = new SocketWriter(socket as unknown as Socket)
+  const socket = {
+    destroyed: false,
+    writableLength: 0,
+    once: () => {},
+    write: (bytes: Uint8Array) => written.push(bytes),
+  }
+  const shared = { unwritten: new Scope({ all: 1_024 * KIB }), address: '', peer: OTHER, end() {} }
+  const writer = new SocketWriter(socket as unknown as Socket, shared)
   const block = new Uint8Array(64 * KIB)
   const isCopied = (byteLength: number, waitingBytes: number) => {
     socket.writableLength = waitingBytes

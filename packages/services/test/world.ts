@@ -8,12 +8,13 @@ import {
   systemClock,
   systemRandom,
 } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
+import { SERVED_CONNECTIONS } from '../src/limits.ts'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import type { ByteStream, ByteStreamOptions, ServicesNetwork } from '../src/ports.ts'
 import {
   createOwnUser,
   createServices,
-  createSlots,
   createUnwritten,
   type Services,
   type ServicesInit,
@@ -104,8 +105,8 @@ class MemoryWorld implements World {
       network,
       announce,
       user: createOwnUser({ ledger, announce, clock: systemClock }),
-      slots: createSlots(),
-      unwritten: createUnwritten(systemClock),
+      connections: new Scope(SERVED_CONNECTIONS),
+      unwritten: createUnwritten(),
       ownAddresses: () => [],
       clock: systemClock,
       random: this.#random,

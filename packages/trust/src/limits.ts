@@ -48,12 +48,12 @@ export const MAX_EXCHANGES_PER_PEER = 2
 /** Peers, and addresses, whose exchanges are counted. */
 export const MAX_COUNTED_PEERS = 4_096
 /** Exchanges that others may begin. */
-export const EXCHANGE_RATES: RateInit = {
+export const EXCHANGE_RATES = {
   perPeer: { perSecond: 0.5, burst: 16 },
   perAddress: { perSecond: 2, burst: 32 },
   all: { perSecond: 10, burst: 64 },
   maxRemembered: MAX_COUNTED_PEERS,
-}
+} satisfies RateInit
 /** The waits between tries of an exchange that failed, in ms. */
 export const EXCHANGE_RETRY_MIN_MS = 1_000
 /** The longest wait between tries, in ms. */

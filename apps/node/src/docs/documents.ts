@@ -1,6 +1,8 @@
 /** The documents under docs/ that are made from tables: `npm --prefix apps/node run write-docs` writes them, a test compares. */
 import { commands, rootCommand } from '../cli/commands.ts'
+import { join } from 'node:path'
 import { edgevpnDocument } from './edgevpn-document.ts'
+import { limitSections } from './limits-document.ts'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
 import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
@@ -91,10 +93,12 @@ function limitsDocument(): string {
     optionOf(name).help,
   ])
   return [
-    '# Limits that can be set',
+    '# Limits',
     MADE,
-    "Everything that others send is bounded. These bounds are flags; the others are constants, each with its reason, in `limits.ts` of every package, and the API's are in its OpenAPI document.",
+    '## Flags',
     table(['Flag', 'Environment', 'Default', 'What it bounds'], rows),
+    'The other limits are constants: scopes (places and bytes), rates (tokens a second), backoff and times. [SECURITY.md](SECURITY.md) says how they work together.',
+    ...limitSections(join(import.meta.dirname, '../../../..')),
   ]
     .join('\n\n')
     .concat('\n')

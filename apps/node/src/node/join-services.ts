@@ -3,6 +3,7 @@
  * replication; 2 tells the API of them; 3 begins with what the settings name.
  */
 import { resolve } from 'node:path'
+import { Scope } from '@mesh/core/limits'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
@@ -13,8 +14,8 @@ import {
   createOwnUser,
   createProxy,
   createServices,
-  createSlots,
   createUnwritten,
+  SERVED_CONNECTIONS,
   type DownloadInit,
   type Egress,
   type FilesNetwork,
@@ -66,7 +67,7 @@ export async function joinServices(init: JoinServicesInit, ends: Ends): Promise<
   const user = createOwnUser({ ledger, announce, clock })
   ends.add(() => user.stop())
   const network = servicesNetwork(p2p)
-  const bounds = { slots: createSlots(), unwritten: createUnwritten(clock) }
+  const bounds = { connections: new Scope(SERVED_CONNECTIONS), unwritten: createUnwritten() }
   const components = { ledger, network, announce, user, ...bounds, ownAddresses, clock, random, log }
   const services = createServices({}, components)
   ends.add(() => services.stop())

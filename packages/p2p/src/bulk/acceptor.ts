@@ -1,20 +1,13 @@
 /** The side on which others open streams: their connections, bounded by peer, by address and in all, and who serves what. */
 import type { TLSSocket } from 'node:tls'
-import {
-  addressGroup,
-  type Clock,
-  KeyedCounts,
-  type Logger,
-  type PeerId,
-  type SharedBytes,
-  toError,
-} from '@mesh/core'
+import { type Clock, KeyedCounts, type Logger, type PeerId, type SharedBytes, toError } from '@mesh/core'
+import { type Place, Scope } from '@mesh/core/limits'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Unsent } from '../unsent.ts'
 import { BulkConnection } from './bulk-connection.ts'
-import { MAX_ACCEPTED, MAX_ACCEPTED_PER_ADDRESS, MAX_ACCEPTED_PER_PEER } from './limits.ts'
+import { ACCEPTED } from './limits.ts'
 
 export interface BulkHandler {
   readonly maxPerPeer: number
@@ -31,20 +24,11 @@ export interface AcceptorComponents {
   readonly log: Logger
 }
 
-/** How many connections are about to be taken. */
-export interface Begun {
-  readonly ofPeer: number
-  readonly ofAddress: number
-  readonly inAll: number
-}
-
-const NONE_BEGUN: Begun = { ofPeer: 0, ofAddress: 0, inAll: 0 }
-
 export class Acceptor {
   readonly #components: AcceptorComponents
   readonly #handlers = new Map<string, BulkHandler>()
   readonly #connections = new Map<PeerId, Set<BulkConnection>>()
-  readonly #byAddress = new KeyedCounts<string>()
+  readonly #places = new Scope(ACCEPTED)
   /** Open streams by protocol and peer. */
   readonly #open = new KeyedCounts<string>()
   /** The stream's key in `#open`, while one is open. */
@@ -58,15 +42,14 @@ export class Acceptor {
     this.#handlers.set(protocol, handler)
   }
 
-  /** A connection of a peer that proved its key. */
+  /** Takes a connection of a peer that proved its key. */
   accept(peer: PeerId, socket: TLSSocket): void {
-    const ofPeer = this.#connections.get(peer) ?? new Set()
-    // asked for now: a socket that closed does not know its address any more
-    const address = addressGroup(socket.remoteAddress ?? '')
-    if (!this.hasRoom(peer, address)) {
+    const place = this.reserve(peer, socket.remoteAddress ?? '')
+    if (place === undefined) {
       this.#components.refusals.refuse('bulk.too_many', { peer })
       return void socket.destroy()
     }
+    const ofPeer = this.#connections.get(peer) ?? new Set()
     const { clock, unread, unsent } = this.#components
     const connection: BulkConnection = new BulkConnection({
       socket,
@@ -79,27 +62,18 @@ export class Acceptor {
       onIdle: () => this.#release(connection),
       onClosed: () => {
         this.#release(connection)
-        this.#byAddress.remove(address)
+        place.release()
         ofPeer.delete(connection)
         if (ofPeer.size === 0) this.#connections.delete(peer)
       },
     })
     ofPeer.add(connection)
     this.#connections.set(peer, ofPeer)
-    this.#byAddress.add(address)
   }
 
-  /**
-   * True if one more connection is taken. A peer that has none is told so before its handshake, and uses libp2p's stream.
-   * @param address the group of addresses that it comes from @param begun how many are about to be taken
-   */
-  hasRoom(peer: PeerId, address: string, begun: Begun = NONE_BEGUN): boolean {
-    const ofPeer = this.#connections.get(peer)?.size ?? 0
-    return (
-      ofPeer + begun.ofPeer < MAX_ACCEPTED_PER_PEER &&
-      this.#byAddress.of(address) + begun.ofAddress < MAX_ACCEPTED_PER_ADDRESS &&
-      this.#byAddress.total + begun.inAll < MAX_ACCEPTED
-    )
+  /** Reserves a place before the handshake. A peer that gets none is told so, and uses libp2p's stream. */
+  reserve(peer: PeerId, address: string): Place | undefined {
+    return this.#places.reserve({ peer, address })
   }
 
   closeOf(peer: PeerId): void {

@@ -7,12 +7,7 @@ import { MUCH_UNSENT_BYTES } from '../limits.ts'
 import { Acceptor } from './acceptor.ts'
 import { BulkConnection } from './bulk-connection.ts'
 import { encodeHeader, encodeShortFrame, FRAME } from './frames.ts'
-import {
-  MAX_ACCEPTED,
-  MAX_ACCEPTED_PER_ADDRESS,
-  MAX_ACCEPTED_PER_PEER,
-  MAX_OPENED_PER_PEER,
-} from './limits.ts'
+import { ACCEPTED, MAX_OPENED_PER_PEER } from './limits.ts'
 
 const KIB = 1024
 const PEERS = [
@@ -112,26 +107,23 @@ test('connections are taken up to a number of each peer, of each address and of 
   })
   const comeFrom = (peer: number, address: string) => {
     let taken = 0
-    for (; taken < MAX_ACCEPTED; taken++) {
+    for (; taken < ACCEPTED.all; taken++) {
       const socket = new FakeSocket(address)
       acceptor.accept(PEERS[peer] ?? PEER, socket as unknown as TLSSocket)
       if (socket.destroyed) break
     }
     return taken
   }
-  expect(comeFrom(0, '192.0.2.1')).toBe(MAX_ACCEPTED_PER_PEER)
-  expect(comeFrom(1, '192.0.2.1')).toBe(MAX_ACCEPTED_PER_ADDRESS - MAX_ACCEPTED_PER_PEER)
-  expect(comeFrom(2, '192.0.2.2')).toBe(MAX_ACCEPTED - MAX_ACCEPTED_PER_ADDRESS)
+  expect(comeFrom(0, '192.0.2.1')).toBe(ACCEPTED.perPeer)
+  expect(comeFrom(1, '192.0.2.1')).toBe(ACCEPTED.perAddress - ACCEPTED.perPeer)
+  expect(comeFrom(2, '192.0.2.2')).toBe(ACCEPTED.all - ACCEPTED.perAddress)
   acceptor.closeWhere(() => true)
-  expect(acceptor.hasRoom(PEER, '192.0.2.1')).toBe(true)
-  expect(acceptor.hasRoom(PEER, '192.0.2.1', { ofPeer: MAX_ACCEPTED_PER_PEER, ofAddress: 0, inAll: 0 })).toBe(
-    false,
-  )
+  expect(acceptor.reserve(PEER, '192.0.2.1')).toBeDefined()
 })
 
 test('OpenSSL has 20 MB of memory for one address, and 30 MB in all; nobody opens more than a peer takes', () => {
   const connectionBytes = 115_000
-  expect(MAX_ACCEPTED_PER_ADDRESS * connectionBytes).toBeLessThan(20e6)
-  expect(MAX_ACCEPTED * connectionBytes).toBeLessThan(30e6)
-  expect(MAX_OPENED_PER_PEER).toBeLessThanOrEqual(MAX_ACCEPTED_PER_PEER)
+  expect(ACCEPTED.perAddress * connectionBytes).toBeLessThan(20e6)
+  expect(ACCEPTED.all * connectionBytes).toBeLessThan(30e6)
+  expect(MAX_OPENED_PER_PEER).toBeLessThanOrEqual(ACCEPTED.perPeer)
 })

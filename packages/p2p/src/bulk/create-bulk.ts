@@ -68,7 +68,7 @@ class TlsBulk implements Bulk {
       identities: this.#identities,
       settings: this.#settings,
       refusals: components.refusals,
-      hasRoom: (peer, address, begun) => this.#acceptor.hasRoom(peer, address, begun),
+      reserve: (peer, address) => this.#acceptor.reserve(peer, address),
     })
   }
 

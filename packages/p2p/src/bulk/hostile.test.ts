@@ -3,13 +3,14 @@ import { once } from 'node:events'
 import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
 import { type PeerId, parsePeerId, systemClock, systemRandom } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRefusals, type Refusals } from '../refusals.ts'
 import type { Offer } from './bulk-message.ts'
 import { dialTls } from './dial-tls.ts'
 import { createIdentities, type Identities, identityText } from './identities.ts'
-import { MAX_HANDSHAKES_PER_PEER } from './limits.ts'
+import { HANDSHAKES } from './limits.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
 import { createTlsDoor } from './tls-door.ts'
 import { createTlsSettings } from './tls-settings.ts'
@@ -35,7 +36,12 @@ beforeEach(async () => {
   hasRoom = true
   identities = createIdentities({ random: systemRandom })
   refusals = createRefusals({ clock: systemClock, emit: () => {} })
-  acceptor = createTlsAcceptor({ identities, settings, refusals, hasRoom: () => hasRoom })
+  acceptor = createTlsAcceptor({
+    identities,
+    settings,
+    refusals,
+    reserve: () => (hasRoom ? new Scope({ all: 1 }).reserve({}) : undefined),
+  })
   const door = createTlsDoor()
   door.open({
     isKnown: (identity) => identities.get(identity) !== undefined,
@@ -152,7 +158,7 @@ async function overhear(offer: Pick<Offer, 'identity' | 'key'>): Promise<Buffer>
 
 test('a replayed handshake gets no further than its first answer, and at most some of a peer at a time', async () => {
   const hello = await overhear(give())
-  const replayed = Array.from({ length: MAX_HANDSHAKES_PER_PEER + 20 }, () => {
+  const replayed = Array.from({ length: HANDSHAKES.perPeer + 20 }, () => {
     const socket = track(connectTcp(port, '127.0.0.1'))
     socket.write(hello)
     return socket

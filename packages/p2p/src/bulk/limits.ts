@@ -1,4 +1,5 @@
 /** Bounds and times of the bulk path. The sizes of identity, key and frame header are fixed by the protocol. */
+import type { ScopeLimits } from '@mesh/core/limits'
 
 /** Protocol: length of a TLS identity, in bytes; it stands as base64url text in the handshake. */
 export const IDENTITY_BYTES = 16
@@ -28,23 +29,15 @@ export const MAX_DIAL_BACKS_PER_MINUTE = 120
 
 /** A socket that has sent nothing for so long goes to libp2p, which closes it in its own time, in ms. */
 export const SNIFF_MS = 5_000
-/** TLS handshakes under way with one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_HANDSHAKES_PER_ADDRESS = 64
-/** TLS handshakes under way with one peer. */
-export const MAX_HANDSHAKES_PER_PEER = 32
-/** TLS handshakes under way in all. */
-export const MAX_HANDSHAKES = 128
+/** TLS handshakes under way. */
+export const HANDSHAKES = { all: 128, perPeer: 32, perAddress: 64 } satisfies ScopeLimits
 /** Time for a TLS handshake, with connecting where this side connects, in ms. */
 export const HANDSHAKE_MS = 4_000
 /**
- * Connections with one peer that the peer opens streams on. One takes 115 KB of OpenSSL's memory however little it carries;
- * streams beyond go over libp2p.
+ * Connections that others open streams on. One takes 115 KB of OpenSSL's memory however little it carries; streams beyond
+ * go over libp2p.
  */
-export const MAX_ACCEPTED_PER_PEER = 128
-/** Connections with one address that others open streams on, however many peer ids are there. */
-export const MAX_ACCEPTED_PER_ADDRESS = 160
-/** Connections in all that others open streams on. */
-export const MAX_ACCEPTED = 256
+export const ACCEPTED = { all: 256, perPeer: 128, perAddress: 160 } satisfies ScopeLimits
 /** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */
 export const ACCEPTED_IDLE_MS = 90_000
 

@@ -1,24 +1,19 @@
 /** The accepting side of TLS handshakes with pre-shared keys: bounded by address, by peer and in all, and in time. */
 import type { Socket } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'
-import { addressGroup, KeyedCounts, type PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
+import { type Place, Scope } from '@mesh/core/limits'
 import type { Refusals } from '../refusals.ts'
-import type { Begun } from './acceptor.ts'
 import type { Identities, Identity } from './identities.ts'
-import {
-  HANDSHAKE_MS,
-  MAX_HANDSHAKES,
-  MAX_HANDSHAKES_PER_ADDRESS,
-  MAX_HANDSHAKES_PER_PEER,
-} from './limits.ts'
+import { HANDSHAKE_MS, HANDSHAKES } from './limits.ts'
 import type { TlsSettings } from './tls-settings.ts'
 
 export interface TlsAcceptorInit {
   readonly identities: Identities
   readonly settings: TlsSettings
   readonly refusals: Refusals
-  /** True if one more connection would be taken, beside those with handshakes under way. */
-  readonly hasRoom: (peer: PeerId, address: string, begun: Begun) => boolean
+  /** Reserves the place of a connection; it is held during the handshake. */
+  readonly reserve: (peer: PeerId, address: string) => Place | undefined
 }
 
 export interface TlsAcceptor {
@@ -27,8 +22,8 @@ export interface TlsAcceptor {
   stop(): void
 }
 
-export function createTlsAcceptor({ identities, settings, refusals, hasRoom }: TlsAcceptorInit): TlsAcceptor {
-  const slots = createHandshakeSlots()
+export function createTlsAcceptor({ identities, settings, refusals, reserve }: TlsAcceptorInit): TlsAcceptor {
+  const handshakes = new Scope(HANDSHAKES)
   /** Ends the count of a handshake, by the connection's addresses. */
   const underWay = new Map<string, () => void>()
   const sockets = new Set<Socket>()
@@ -66,8 +61,10 @@ export function createTlsAcceptor({ identities, settings, refusals, hasRoom }: T
       const peer = identities.get(text)?.peer
       const address = socket.remoteAddress
       if (peer === undefined || address === undefined || stopped) return void socket.destroy()
-      const isTaken = hasRoom(peer, addressGroup(address), slots.begun(address, peer))
-      if (!isTaken || !slots.take(address, peer)) {
+      const handshake = handshakes.reserve({ peer, address })
+      const place = handshake && reserve(peer, address)
+      if (handshake === undefined || place === undefined) {
+        handshake?.release()
         refusals.refuse('bulk.too_many', { peer })
         return void socket.destroy()
       }
@@ -75,7 +72,8 @@ export function createTlsAcceptor({ identities, settings, refusals, hasRoom }: T
       const release = () => {
         if (!sockets.delete(socket)) return
         underWay.delete(addresses)
-        slots.release(address, peer)
+        handshake.release()
+        place.release()
       }
       sockets.add(socket)
       underWay.set(addresses, release)
@@ -91,28 +89,4 @@ export function createTlsAcceptor({ identities, settings, refusals, hasRoom }: T
 
 function addressesOf({ remoteAddress, remotePort, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localPort}`
-}
-
-function createHandshakeSlots() {
-  const byAddress = new KeyedCounts<string>()
-  const byPeer = new KeyedCounts<PeerId>()
-  return {
-    begun: (address: string, peer: PeerId): Begun => ({
-      ofPeer: byPeer.of(peer),
-      ofAddress: byAddress.of(addressGroup(address)),
-      inAll: byPeer.total,
-    }),
-    take(address: string, peer: PeerId): boolean {
-      const group = addressGroup(address)
-      if (byPeer.total >= MAX_HANDSHAKES || byPeer.of(peer) >= MAX_HANDSHAKES_PER_PEER) return false
-      if (byAddress.of(group) >= MAX_HANDSHAKES_PER_ADDRESS) return false
-      byAddress.add(group)
-      byPeer.add(peer)
-      return true
-    },
-    release(address: string, peer: PeerId): void {
-      byAddress.remove(addressGroup(address))
-      byPeer.remove(peer)
-    },
-  }
 }

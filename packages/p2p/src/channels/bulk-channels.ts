@@ -1,5 +1,5 @@
 /** Channels that go over the bulk path where both ends ask for it and it is ready, else over libp2p. */
-import type { Clock, Logger, LoopTurns } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { serveChannel } from './serve-channel.ts'
 import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
@@ -12,20 +12,18 @@ export interface BulkChannelsComponents {
   readonly channels: Channels
   readonly bulk: Bulk
   readonly held: HeldBytes
-  /** The time in which the messages of all channels are handed on. */
-  readonly turns: LoopTurns
   readonly refusals: Refusals
   readonly clock: Clock
   readonly logger: Logger
 }
 
 export function createBulkChannels(components: BulkChannelsComponents): Channels {
-  const { channels, bulk, refusals, clock, held, turns } = components
+  const { channels, bulk, refusals, clock, held } = components
   const log = components.logger.child('channels')
 
   function channelOver(stream: ByteStream, protocol: string, { maxMessageBytes }: ChannelOptions): Channel {
     const onTooLong = () => refusals.refuse('channel.message_too_long', { peer: stream.peer, protocol })
-    return createByteChannel({ stream, maxMessageBytes, clock, onTooLong, held, turns })
+    return createByteChannel({ stream, maxMessageBytes, clock, onTooLong, held })
   }
 
   return {

@@ -1,5 +1,6 @@
 /** A channel of bounded messages over plain bytes, each with its length as an unsigned varint ahead. */
-import { type Clock, type LoopTurns, MeshError, toError } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
@@ -14,8 +15,6 @@ export interface ByteChannelInit {
   readonly onTooLong: () => void
   /** Bounds what unfinished messages hold. */
   readonly held: HeldBytes
-  /** The time in which the messages of all channels are handed on: one block of bytes may hold 65,536 of them. */
-  readonly turns: LoopTurns
 }
 
 export function createByteChannel(init: ByteChannelInit): Channel {
@@ -89,9 +88,12 @@ class ByteChannel implements Channel {
   }
 
   async *messages(): AsyncGenerator<Uint8Array> {
+    const { clock, stream } = this.#init
+    const budget = loopBudget(clock)
     try {
       for (;;) {
-        const turn = this.#init.turns.turn()
+        // one block of bytes may hold 65,536 messages
+        const turn = budget.turn('members', { key: stream.address ?? stream.peer })
         if (turn !== undefined) await turn
         const message = this.#buffer.take()
         if (message === 'too long') throw this.#tooLong()

@@ -1,5 +1,6 @@
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, type LoopTurns, MeshError, type PeerId } from '@mesh/core'
+import { type Clock, MeshError, type PeerId } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { FrameTooLongError, readFrames, writeFrame } from '../libp2p/frames.ts'
@@ -18,13 +19,11 @@ interface ChannelInit {
   readonly onTooLong: () => void
   /** Bounds what unfinished messages hold. */
   readonly held: HeldBytes
-  /** The time in which the messages of all channels are handed on: one block of bytes may hold 65,536 of them. */
-  readonly turns: LoopTurns
 }
 
 /** A channel over one stream; the stream ends with it in every case. */
 export function createChannel(init: ChannelInit): Channel {
-  const { stream, connection, peer, maxMessageBytes, clock, held, turns } = init
+  const { stream, connection, peer, maxMessageBytes, clock, held } = init
   let reading = false
   /** Something came from the other side, so it is done with negotiating the protocol. */
   let heard = false
@@ -69,13 +68,15 @@ export function createChannel(init: ChannelInit): Channel {
     async *messages() {
       reading = true
       try {
-        const onHeld = held.track({ peer, address: addressGroupOf(connection), abort })
+        const address = addressGroupOf(connection)
+        const onHeld = held.track({ peer, address, abort })
         const frames = readFrames(stream, maxMessageBytes, onHeld)
         for (;;) {
           let next: IteratorResult<Uint8Array> | undefined = await frames.next()
           if (next.done === true) break
           heard = true
-          const turn = turns.turn()
+          // one block of bytes may hold 65,536 messages
+          const turn = loopBudget(clock).turn('members', { key: address })
           if (turn !== undefined) await turn
           yield next.value
           // an idle channel must not keep its last message

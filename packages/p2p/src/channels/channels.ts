@@ -1,5 +1,5 @@
 /** Channels of own protocols, between members only: bounded messages over the streams of `member-streams.ts`. */
-import type { Clock, Logger, LoopTurns } from '@mesh/core'
+import type { Clock, Logger } from '@mesh/core'
 import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
@@ -15,8 +15,6 @@ interface ChannelsComponents {
   readonly streams: MemberStreams
   readonly membership: Membership
   readonly held: HeldBytes
-  /** The time in which the messages of all channels are handed on. */
-  readonly turns: LoopTurns
   readonly spoken: SpokenProtocols
   readonly clock: Clock
   readonly refusals: Refusals
@@ -29,7 +27,7 @@ export interface ChannelService extends Channels {
 }
 
 export function createChannels(components: ChannelsComponents): ChannelService {
-  const { streams, membership, spoken, clock, refusals, held, turns } = components
+  const { streams, membership, spoken, clock, refusals, held } = components
   const log = components.logger.child('channels')
   const presence = createPresence({ membership, spoken })
   const ungated = createPresence({ membership: membership.ungated, spoken })
@@ -39,7 +37,7 @@ export function createChannels(components: ChannelsComponents): ChannelService {
     { maxMessageBytes }: ChannelOptions,
   ): Channel {
     const onTooLong = () => refusals.refuse('channel.message_too_long', { peer, protocol: stream.protocol })
-    return createChannel({ stream, connection, peer, maxMessageBytes, clock, onTooLong, held, turns })
+    return createChannel({ stream, connection, peer, maxMessageBytes, clock, onTooLong, held })
   }
 
   return {

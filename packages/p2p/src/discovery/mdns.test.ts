@@ -4,7 +4,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { decode, encode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MDNS_FINDS_BY_ADDRESS } from '../limits.ts'
+import { MDNS_FINDS } from '../limits.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 import { type MulticastLink, startMdns } from './mdns.ts'
 
@@ -228,11 +228,11 @@ test('one address that answers for thousands of peers keeps nobody else from bei
   const { clock, found, hear, mdns } = build()
   const many = manyPeers()
   for (let packet = 0; packet < 300; packet++) hear(many, '192.0.2.66')
-  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst)
+  expect(found).toHaveLength(MDNS_FINDS.perAddress.burst)
   hear(answer(), '192.0.2.7')
-  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1)
+  expect(found).toHaveLength(MDNS_FINDS.perAddress.burst + 1)
   await clock.advance(1_000)
   for (let packet = 0; packet < 300; packet++) hear(many, '192.0.2.66')
-  expect(found).toHaveLength(MDNS_FINDS_BY_ADDRESS.burst + 1 + MDNS_FINDS_BY_ADDRESS.perSecond)
+  expect(found).toHaveLength(MDNS_FINDS.perAddress.burst + 1 + MDNS_FINDS.perAddress.perSecond)
   await mdns.stop()
 })

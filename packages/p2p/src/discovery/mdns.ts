@@ -3,20 +3,11 @@
  * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute, and
  * one on which many start about one every few seconds besides the first of each.
  */
-import { addressGroup, type Clock, type Logger, type Random, TimeShare } from '@mesh/core'
+import { addressGroup, type Clock, type Logger, type Random } from '@mesh/core'
+import { createRate, type LoopBudget, loopBudget, type RateLimit } from '@mesh/core/limits'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { createGroupRate } from '../addresses/address-rate.ts'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import {
-  MAX_MDNS_PACKETS_PER_SECOND,
-  MDNS_BURST_MS,
-  MDNS_FINDS_BY_ADDRESS,
-  MDNS_FINDS_IN_ALL,
-  MDNS_PACKETS_BY_ADDRESS,
-  MDNS_QUERY_MAX_MS,
-  MDNS_QUERY_MIN_MS,
-  MDNS_TIME_SHARE,
-} from '../limits.ts'
+import { MDNS_FINDS, MDNS_PACKETS, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 
@@ -96,12 +87,9 @@ class MdnsService implements Mdns {
   /** How many answers of others came since this node's last. */
   #heardAnswers = 0
   readonly #timers = new Set<() => void>()
-  /** True while packets are still read, of an address and of all together; what a flood brings beyond them is dropped unread. */
-  readonly #mayRead: (from: string) => boolean
-  /** The time that reading them may take: one of records that nobody needs takes 8 ms. */
-  readonly #time: TimeShare
-  /** True while an address, and all together, told of few enough peers. */
-  readonly #mayTell: (from: string) => boolean
+  readonly #packets: RateLimit
+  readonly #finds: RateLimit
+  readonly #budget: LoopBudget
   #intervalMs = MDNS_QUERY_MIN_MS
   #cancelQuery: (() => void) | undefined
   #isStopped = false
@@ -111,11 +99,9 @@ class MdnsService implements Mdns {
     this.#components = components
     this.#log = components.logger.child('mdns')
     const { clock } = components
-    const rate = { perSecond: MAX_MDNS_PACKETS_PER_SECOND, burst: MAX_MDNS_PACKETS_PER_SECOND }
-    this.#mayRead = createGroupRate({ ofAddress: MDNS_PACKETS_BY_ADDRESS, ofAll: rate }, clock)
-    this.#time = new TimeShare({ burstMs: MDNS_BURST_MS, oneIn: MDNS_TIME_SHARE }, clock)
-    const rates = { ofAddress: MDNS_FINDS_BY_ADDRESS, ofAll: MDNS_FINDS_IN_ALL }
-    this.#mayTell = createGroupRate(rates, clock)
+    this.#packets = createRate(MDNS_PACKETS, clock)
+    this.#finds = createRate(MDNS_FINDS, clock)
+    this.#budget = loopBudget(clock)
     this.#instance = Array.from(components.random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   }
 
@@ -137,8 +123,9 @@ class MdnsService implements Mdns {
   }
 
   #onPacket(bytes: Uint8Array, from: string): void {
-    if (this.#isStopped || this.#time.leftMs <= 0 || !this.#mayRead(from)) return
-    const packet = this.#read(bytes)
+    const isRead = this.#budget.isTimeLeft('strangers') && this.#packets.take({ address: from })
+    if (this.#isStopped || !isRead) return
+    const packet = readPacket(bytes, this.#init.service)
     if (packet === undefined) return
     if (packet.kind === 'query') {
       this.#answerSoon()
@@ -150,18 +137,9 @@ class MdnsService implements Mdns {
     const finds = packet.finds.filter(({ peer }) => peer !== this.#init.self)
     if (finds.length > 0) this.#heardAnswers++
     for (const find of finds) {
-      // who floods loses its own first
-      if (!this.#mayTell(from)) return
+      if (!this.#finds.take({ address: from })) return
       this.#init.found({ ...find, from: addressGroup(from) }, from)
     }
-  }
-
-  #read(bytes: Uint8Array): ReturnType<typeof readPacket> {
-    const { clock } = this.#components
-    const sinceMs = clock.monotonic()
-    const packet = readPacket(bytes, this.#init.service)
-    this.#time.use(clock.monotonic() - sinceMs)
-    return packet
   }
 
   // asking

@@ -7,8 +7,8 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import { type Clock, type Logger, type PeerId, TimeShare, tryParsePeerId } from '@mesh/core'
-import { createTokenBucket } from '@mesh/core/limits'
+import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
+import { createTokenBucket, loopBudget } from '@mesh/core/limits'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { isSameHost } from '../libp2p/same-host.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
@@ -18,10 +18,7 @@ import {
   EXCHANGE_RETRY_MS,
   MAX_EXCHANGE_MESSAGE_BYTES,
   MAX_EXCHANGE_MESSAGES_PER_MINUTE,
-  NEW_RECORDS_BY_ADDRESS,
-  NEW_RECORDS_IN_ALL,
-  RECORDS_BURST_MS,
-  RECORDS_TIME_SHARE,
+  NEW_RECORDS,
 } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
@@ -83,8 +80,6 @@ class RecordExchange implements PeerExchange {
   readonly #records = new PeerRecords()
   readonly #verified = new VerifiedRecords()
   readonly #mayTellNew: ReturnType<typeof createAddressRate>
-  /** The time that checking the records of all channels may take: a signature's check takes a millisecond or two. */
-  readonly #time: TimeShare
   readonly #channels = new Map<string, ExchangeChannel>()
   readonly #stopped = new AbortController()
   #stopListening = () => {}
@@ -94,9 +89,7 @@ class RecordExchange implements PeerExchange {
     this.#clock = clock
     this.#log = logger.child('peers')
     this.#self = init.host.peerId.toString()
-    const rates = { ofAddress: NEW_RECORDS_BY_ADDRESS, ofAll: NEW_RECORDS_IN_ALL }
-    this.#mayTellNew = createAddressRate(rates, clock)
-    this.#time = new TimeShare({ burstMs: RECORDS_BURST_MS, oneIn: RECORDS_TIME_SHARE }, clock)
+    this.#mayTellNew = createAddressRate(NEW_RECORDS, clock)
   }
 
   async start(): Promise<void> {
@@ -218,14 +211,14 @@ class RecordExchange implements PeerExchange {
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
       const known = this.#verified.known(envelope)
-      const claimed = known ?? (await this.#inTurn(async () => claimOf(envelope)))
+      const claimed = known ?? (await this.#inTurn(peer, async () => claimOf(envelope)))
       if (claimed !== undefined && this.#saidItself(claimed)) {
         own.noteKnown(claimed.subject, claimed.says)
         continue
       }
       if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
         return onRefused('peers.too_many', peer)
-      const record = known ?? (await this.#inTurn(() => this.#verified.verify(envelope)))
+      const record = known ?? (await this.#inTurn(peer, () => this.#verified.verify(envelope)))
       if (record === undefined) {
         onRefused('peers.bad_record', peer)
         continue
@@ -248,7 +241,8 @@ class RecordExchange implements PeerExchange {
     return this.#records.saysOf(subject) === says
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    return this.#time.run(RECORDS_BURST_MS, this.#stopped.signal, work)
+  /** A signature's check takes a millisecond or two. */
+  #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return loopBudget(this.#clock).run('members', work, { key, signal: this.#stopped.signal })
   }
 }

@@ -1,17 +1,12 @@
 /**
  * The gossip streams that peers open to us: read one frame at a time, with backpressure, within bounds. A block of bytes
- * may hold hundreds of messages, in as many frames or in one, whose checks wait for nothing: they are handled one by one,
- * in the share of time that all peers have together.
+ * may hold hundreds of messages, in many frames or in one. They are handled one by one, in the time of the loop budget.
  */
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, TimeShare, toError } from '@mesh/core'
+import { type Clock, toError } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import {
-  GOSSIP_BURST_MS,
-  GOSSIP_TIME_SHARE,
-  LONG_MESSAGE_BYTES,
-  MAX_CACHED_MESSAGE_BYTES,
-} from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES, MAX_CACHED_MESSAGE_BYTES } from '../gossip-limits.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
@@ -50,13 +45,11 @@ export class InboundStreams {
   readonly #maxFrameBytes: number
   readonly #components: InboundStreamsComponents
   readonly #byConnection = new Map<string, readonly InboundStream[]>()
-  readonly #time: TimeShare
   readonly #stopping = new AbortController()
 
   constructor({ maxFrameBytes }: InboundStreamsInit, components: InboundStreamsComponents) {
     this.#maxFrameBytes = maxFrameBytes
     this.#components = components
-    this.#time = new TimeShare({ burstMs: GOSSIP_BURST_MS, oneIn: GOSSIP_TIME_SHARE }, components.clock)
   }
 
   /** Takes a new stream over and reads it; gives the one that came before it on the same connection. */
@@ -128,8 +121,10 @@ export class InboundStreams {
       onHeld(value.byteLength, true)
     }
     try {
-      const rpc = await this.#inTurn(() => pubsub.decodeRpc(value) as Rpc)
-      for (const part of partsOf(rpc)) await this.#inTurn(() => pubsub.handleReceivedRpc(remotePeer, part))
+      const key = addressGroupOf(inbound.connection)
+      const rpc = await this.#inTurn(key, async () => pubsub.decodeRpc(value) as Rpc)
+      for (const part of partsOf(rpc))
+        await this.#inTurn(key, async () => pubsub.handleReceivedRpc(remotePeer, part))
     } catch {
       if (this.#stopping.signal.aborted) return false
       const { protocol } = inbound.stream
@@ -138,9 +133,9 @@ export class InboundStreams {
     return true
   }
 
-  /** Does work of one peer when gossip has its turn. Rejects when this node stops. */
-  #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-    return this.#time.run(GOSSIP_BURST_MS, this.#stopping.signal, work)
+  /** Does work for an address in the time of the loop budget. Rejects when this node stops. */
+  #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return loopBudget(this.#components.clock).run('members', work, { key, signal: this.#stopping.signal })
   }
 }
 

@@ -5,16 +5,11 @@
  */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
-import { type Clock, createFairRate, createRateLimiter, type PeerId, tryParsePeerId } from '@mesh/core'
+import { type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
+import { createRate } from '@mesh/core/limits'
 import type { Sealer } from '@mesh/network'
 import { ipOf } from '../addresses/address-rules.ts'
-import {
-  MAX_PUBLIC_MESSAGE_BYTES,
-  MAX_PUBLIC_SENDERS,
-  PUBLIC_MESSAGES_FROM_ADDRESS,
-  PUBLIC_MESSAGES_FROM_ALL,
-  PUBLIC_MESSAGES_FROM_AUTHOR,
-} from '../gossip-limits.ts'
+import { MAX_PUBLIC_MESSAGE_BYTES, PUBLIC_MESSAGES, PUBLIC_MESSAGES_OF_AUTHOR } from '../gossip-limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { PublicMessage } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
@@ -41,12 +36,8 @@ export class PublicTopicReader {
   constructor(components: PublicTopicComponents) {
     const { clock } = components
     this.#components = components
-    this.#byAuthor = createRateLimiter(
-      { ...PUBLIC_MESSAGES_FROM_AUTHOR, maxAddresses: MAX_PUBLIC_SENDERS },
-      clock,
-    )
-    const rates = { ofAddress: PUBLIC_MESSAGES_FROM_ADDRESS, ofAll: PUBLIC_MESSAGES_FROM_ALL }
-    this.#byAddress = createFairRate({ ...rates, maxAddresses: MAX_PUBLIC_SENDERS }, clock)
+    this.#byAuthor = createRate(PUBLIC_MESSAGES_OF_AUTHOR, clock)
+    this.#byAddress = createRate(PUBLIC_MESSAGES, clock)
   }
 
   onMessage(listener: (message: PublicMessage) => void): () => void {
@@ -91,7 +82,9 @@ export class PublicTopicReader {
   #mayPass(hop: Libp2pPeerId, author: PeerId): boolean {
     const [connection] = this.#components.libp2p.getConnections(hop)
     const address = connection === undefined ? undefined : ipOf(connection.remoteAddr)
-    return this.#byAddress.take(address ?? hop.toString()) && this.#byAuthor.take(author)
+    return (
+      this.#byAddress.take({ address: address ?? hop.toString() }) && this.#byAuthor.take({ peer: author })
+    )
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { BoundedMap, type Clock, type Logger, type SharedBytes } from '@mesh/core'
-import { type Place, Scope } from '@mesh/core/limits'
+import { backoffMs, endOfTurn, type Place, Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import {
   LEAST_UNPROVEN_CONNECTIONS,
@@ -13,8 +13,7 @@ import {
   MAX_KNOWN_PEERS,
   MAX_UNPROVEN_CONNECTIONS,
   PENDING_INBOUND,
-  RETURN_MAX_MS,
-  RETURN_MIN_MS,
+  RETURN_DELAY,
   UNPROVEN_PART,
 } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
@@ -157,7 +156,7 @@ export class ConnectionGuard {
   #closeSurplusSoon(): void {
     if (this.#isLookDue) return
     this.#isLookDue = true
-    setImmediate(() => {
+    endOfTurn(() => {
       this.#isLookDue = false
       this.#closeSurplus()
     })
@@ -200,7 +199,7 @@ export class ConnectionGuard {
   #strike(peer: string): void {
     const now = this.#clock.monotonic()
     const count = (this.#strikes.get(peer)?.count ?? 0) + 1
-    const waitMs = count < 2 ? 0 : Math.min(RETURN_MAX_MS, RETURN_MIN_MS * 2 ** Math.min(20, count - 2))
+    const waitMs = count < 2 ? 0 : backoffMs(RETURN_DELAY, count - 2)
     this.#strikes.set(peer, { count, until: now + waitMs })
   }
 

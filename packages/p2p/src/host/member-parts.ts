@@ -1,5 +1,5 @@
 /** The parts of a member, in the order in which each needs the ones before it. */
-import { LoopTurns, parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
+import { parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { Bulk, BulkComponents } from '../bulk/bulk.ts'
@@ -20,7 +20,7 @@ import { ConnectionChecks } from '../libp2p/connection-checks.ts'
 import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
-import { MAX_UNREAD_BYTES, MESSAGES_TURN_MS } from '../limits.ts'
+import { MAX_UNREAD_BYTES } from '../limits.ts'
 import type { Unsent } from '../unsent.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -129,8 +129,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     checks,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
-  const turns = new LoopTurns(MESSAGES_TURN_MS, clock)
-  const channels = createChannels({ ...shared, streams, membership, held, turns })
+  const channels = createChannels({ ...shared, streams, membership, held })
   const paths = createPeerPaths({ libp2p: host, streams, spoken, checks })
   const ask = (peer: string) => {
     for (const connection of allConnectionsTo(host, peer)) void checks.check(connection)
@@ -153,9 +152,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     byteStreams: createByteStreams({ streams, bulk, unread, unsent, clock, logger }),
     channels,
     offeredChannels:
-      bulk === undefined
-        ? channels
-        : createBulkChannels({ ...components, channels, bulk, refusals, held, turns }),
+      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
     paths,
     checks,
     endDead: (peer, signal) => endDead(host, peer, { checks, signal, isRelay }),

@@ -21,10 +21,10 @@ import { connectionsTo } from '../libp2p/connections.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
-  MAX_RELAY_RESERVATIONS,
   RELAY_MAX_BYTES,
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATION_MS,
+  RELAY_RESERVATIONS,
 } from '../limits.ts'
 import { MAX_STUN_SERVERS } from '../nat-limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
@@ -229,7 +229,7 @@ async function joinRelay(
         maxInboundHopStreams: 2 * maxCircuitsPerPeer,
         maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
         reservations: {
-          maxReservations: MAX_RELAY_RESERVATIONS,
+          maxReservations: RELAY_RESERVATIONS.all,
           reservationTtl: reservationMs,
           defaultDurationLimit: maxDurationMs,
           defaultDataLimit: BigInt(maxBytes),

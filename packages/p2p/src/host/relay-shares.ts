@@ -1,14 +1,10 @@
 /**
- * Reservations by address. libp2p 4.2.13 keeps one for its whole time, after its peer has gone too, and bounds all of
- * them together: a member with many keys would take them all. Of as many as there may be those of peers that are gone make
- * way first, then one of the address with the most.
+ * Reservations at this node. libp2p keeps one for its whole time, after its peer has gone too, and bounds all of them
+ * together: a member with many keys would take them all. Reservations of peers that have gone are the first to end.
  */
-import { BoundedMap, type Clock, whoMakesWay } from '@mesh/core'
-import {
-  MAX_RELAY_RESERVATIONS,
-  MAX_RELAY_RESERVATIONS_PER_ADDRESS,
-  RELAY_RESERVATION_MS,
-} from '../limits.ts'
+import type { Clock } from '@mesh/core'
+import { type Place, Scope } from '@mesh/core/limits'
+import { RELAY_RESERVATION_MS, RELAY_RESERVATIONS } from '../limits.ts'
 
 interface RelaySharesInit {
   readonly clock: Clock
@@ -16,52 +12,49 @@ interface RelaySharesInit {
   readonly reservationMs?: number | undefined
   /** True for a peer that is connected. */
   readonly isHere: (peer: string) => boolean
-  /** Ends the reservation of one that makes way. */
+  /** Ends the reservation of an evicted peer. */
   readonly end: (peer: string) => void
 }
 
-interface Holder {
-  readonly peer: string
-  readonly address: string
+interface Granted {
+  readonly place: Place
+  readonly until: number
 }
-
-/** More than may stand at a time. */
-const MAX_REMEMBERED = 1024
 
 export class RelayShares {
   readonly #init: RelaySharesInit
-  readonly #granted = new BoundedMap<string, { readonly address: string; readonly until: number }>(
-    MAX_REMEMBERED,
-  )
+  readonly #granted = new Map<string, Granted>()
+  readonly #places = new Scope(RELAY_RESERVATIONS)
 
   constructor(init: RelaySharesInit) {
     this.#init = init
   }
 
-  /** Notes a reservation, new or renewed; false when the peer's address has as many as it may, or nobody makes way. */
+  /** Notes a reservation, new or renewed; false when there is no place for it. */
   take(peer: string, address: string): boolean {
-    const { clock, reservationMs = RELAY_RESERVATION_MS } = this.#init
+    const { clock, isHere, end, reservationMs = RELAY_RESERVATION_MS } = this.#init
     const now = clock.monotonic()
-    const others: Holder[] = []
-    for (const [holder, { address: held, until }] of this.#granted) {
-      if (until <= now) this.#granted.delete(holder)
-      else if (holder !== peer) others.push({ peer: holder, address: held })
+    this.#forget(peer)
+    for (const [other, { until }] of this.#granted) if (until <= now) this.#forget(other)
+    const gone = [...this.#granted.keys()].find((other) => !isHere(other))
+    if (this.#places.total >= RELAY_RESERVATIONS.all && gone !== undefined) this.#end(gone)
+    const evict = () => {
+      this.#forget(peer)
+      end(peer)
     }
-    const own = others.filter((each) => each.address === address).length
-    if (own >= MAX_RELAY_RESERVATIONS_PER_ADDRESS) return false
-    if (others.length >= MAX_RELAY_RESERVATIONS && !this.#makeRoom(others, address)) return false
-    this.#granted.set(peer, { address, until: now + reservationMs })
+    const place = this.#places.reserve({ peer, address, end: evict })
+    if (place === undefined) return false
+    this.#granted.set(peer, { place, until: now + reservationMs })
     return true
   }
 
-  /** False where nobody makes way for one more of the address. */
-  #makeRoom(others: readonly Holder[], address: string): boolean {
-    const { isHere, end } = this.#init
-    const gone = others.find(({ peer }) => !isHere(peer))
-    const leaving = gone ?? whoMakesWay(others, (holder) => holder.address, address)
-    if (leaving === undefined) return false
-    this.#granted.delete(leaving.peer)
-    end(leaving.peer)
-    return true
+  #end(peer: string): void {
+    this.#forget(peer)
+    this.#init.end(peer)
+  }
+
+  #forget(peer: string): void {
+    this.#granted.get(peer)?.place.release()
+    this.#granted.delete(peer)
   }
 }

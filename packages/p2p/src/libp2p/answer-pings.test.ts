@@ -3,7 +3,7 @@ import type { Registrar } from '@libp2p/interface-internal'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { IDENTIFIES_BY_ADDRESS, IDENTIFIES_IN_ALL, PING_IDLE_MS, PINGS_BURST } from '../limits.ts'
+import { IDENTIFIES, PING_IDLE_MS, PINGS_BURST } from '../limits.ts'
 import { answerPings } from './answer-pings.ts'
 import { createIdentifyRate } from './inbound-rates.ts'
 
@@ -82,10 +82,10 @@ test('who identifies itself without pause is bounded by its address, and all add
   const from = (host: string) => isAllowed({ remoteAddr: multiaddr(`/ip4/${host}/tcp/4001`) })
   const count = (host: string, times: number) =>
     Array.from({ length: times }, () => from(host)).filter(Boolean).length
-  expect(count('192.0.2.1', 1_000)).toBe(IDENTIFIES_BY_ADDRESS.burst)
+  expect(count('192.0.2.1', 1_000)).toBe(IDENTIFIES.perAddress.burst)
   const others = Array.from({ length: 50 }, (_, n) => count(`192.0.2.${n + 2}`, 100))
-  const all = others.reduce((sum, each) => sum + each, IDENTIFIES_BY_ADDRESS.burst)
-  expect(all).toBe(IDENTIFIES_IN_ALL.burst)
+  const all = others.reduce((sum, each) => sum + each, IDENTIFIES.perAddress.burst)
+  expect(all).toBe(IDENTIFIES.all.burst)
   await clock.advance(1_000)
   // what comes anew is for who had little
   expect(count('192.0.2.1', 100)).toBe(0)

@@ -3,7 +3,7 @@ import type { Registrar } from '@libp2p/interface-internal'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { RELAY_REQUESTS_BY_ADDRESS, RELAY_REQUESTS_IN_ALL } from '../limits.ts'
+import { RELAY_REQUESTS } from '../limits.ts'
 import { RELAY_HOP } from '../protocols.ts'
 import { boundRelaying } from './inbound-rates.ts'
 
@@ -24,15 +24,15 @@ test('who asks a relay without pause is refused before anything is read, by addr
   }
   ask('192.0.2.1', 1_000)
   expect([served, refused]).toEqual([
-    RELAY_REQUESTS_BY_ADDRESS.burst,
-    1_000 - RELAY_REQUESTS_BY_ADDRESS.burst,
+    RELAY_REQUESTS.perAddress.burst,
+    1_000 - RELAY_REQUESTS.perAddress.burst,
   ])
   for (let host = 2; host < 20; host++) ask(`192.0.2.${host}`, 100)
-  expect(served).toBe(RELAY_REQUESTS_IN_ALL.burst)
+  expect(served).toBe(RELAY_REQUESTS.all.burst)
   await clock.advance(1_000)
   ask('192.0.2.1', 100)
   // what comes anew is for who had little
-  expect(served).toBe(RELAY_REQUESTS_IN_ALL.burst)
+  expect(served).toBe(RELAY_REQUESTS.all.burst)
   ask('198.51.100.1', 10)
-  expect(served).toBe(RELAY_REQUESTS_IN_ALL.burst + 10)
+  expect(served).toBe(RELAY_REQUESTS.all.burst + 10)
 })

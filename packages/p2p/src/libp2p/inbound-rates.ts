@@ -9,12 +9,7 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock } from '@mesh/core'
-import {
-  IDENTIFIES_BY_ADDRESS,
-  IDENTIFIES_IN_ALL,
-  RELAY_REQUESTS_BY_ADDRESS,
-  RELAY_REQUESTS_IN_ALL,
-} from '../limits.ts'
+import { IDENTIFIES, RELAY_REQUESTS } from '../limits.ts'
 import { IDENTIFY_PROTOCOLS, RELAY_HOP } from '../protocols.ts'
 import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
 
@@ -26,8 +21,7 @@ export async function boundIdentify(registrar: Registrar, clock: Clock): Promise
 
 /** Bounds who may ask a host that relays for reservations and circuits; what is refused then costs a negotiation, too. */
 export async function boundRelaying(registrar: Registrar, clock: Clock): Promise<void> {
-  const rates = { ofAddress: RELAY_REQUESTS_BY_ADDRESS, ofAll: RELAY_REQUESTS_IN_ALL }
-  await boundStreams(registrar, RELAY_HOP, createAddressRate(rates, clock))
+  await boundStreams(registrar, RELAY_HOP, createAddressRate(RELAY_REQUESTS, clock))
 }
 
 async function boundStreams(registrar: Registrar, protocol: string, isAllowed: IsAllowed): Promise<void> {
@@ -42,5 +36,5 @@ async function boundStreams(registrar: Registrar, protocol: string, isAllowed: I
 
 /** True for a connection whose address, and all together, have opened few enough streams of one protocol. */
 export function createIdentifyRate(clock: Clock): IsAllowed {
-  return createAddressRate({ ofAddress: IDENTIFIES_BY_ADDRESS, ofAll: IDENTIFIES_IN_ALL }, clock)
+  return createAddressRate(IDENTIFIES, clock)
 }

@@ -25,7 +25,7 @@ export async function joinAutoNat(
   const { peerStore, connectionManager, registrar, randomWalk, logger } = components
   const addressManager = withoutRelayedCandidates(components.addressManager)
   const parts = { peerStore, connectionManager, registrar, randomWalk, logger }
-  const rates = { ofAddress: DIAL_BACKS_BY_ADDRESS, ofAll: DIAL_BACKS_IN_ALL }
+  const rates = { perAddress: DIAL_BACKS_BY_ADDRESS, all: DIAL_BACKS_IN_ALL }
   const isAllowed = createAddressRate(rates, clock)
   await joinService(host, 'autonat', () =>
     boundDialBacks(autoNATv2()({ ...parts, addressManager }) as object, { isAllowed, dialFor }),

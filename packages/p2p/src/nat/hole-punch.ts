@@ -17,7 +17,7 @@ export async function joinHolePunch(context: {
   const { peerStore, connectionManager, registrar, addressManager, transportManager, logger } =
     host.services.parts.components
   const parts = { peerStore, connectionManager, registrar, addressManager, logger }
-  const rates = { ofAddress: HOLE_PUNCHES_BY_ADDRESS, ofAll: HOLE_PUNCHES_IN_ALL }
+  const rates = { perAddress: HOLE_PUNCHES_BY_ADDRESS, all: HOLE_PUNCHES_IN_ALL }
   const isAllowed = createAddressRate(rates, clock)
   await joinService(host, 'dcutr', () =>
     boundHolePunches(

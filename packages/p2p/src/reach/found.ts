@@ -1,3 +1,4 @@
+import { backoffMs } from '@mesh/core/limits'
 import {
   DIAL_BACKOFF_MIN_MS,
   GREATER_ID_WAITS_MS,
@@ -65,11 +66,9 @@ function hurried(
   const kind = RANK[news.kind] < RANK[search.kind] ? news.kind : search.kind
   if (isSearching(state)) return { ...search, kind }
   if (search.needsRelay && !news.isNews) return { ...search, kind }
-  const backoffMs = Math.min(
-    MENTIONED_BACKOFF_MAX_MS,
-    DIAL_BACKOFF_MIN_MS * 2 ** Math.max(0, Math.max(search.failures, state.briefs - 1) - 1),
-  )
-  const due = Math.min(search.due, now + (news.isNews ? DIAL_BACKOFF_MIN_MS : backoffMs))
+  const bounds = { leastMs: DIAL_BACKOFF_MIN_MS, mostMs: MENTIONED_BACKOFF_MAX_MS }
+  const failures = news.isNews ? 0 : Math.max(search.failures, state.briefs - 1) - 1
+  const due = Math.min(search.due, now + backoffMs(bounds, failures))
   return { ...search, kind, due, needsRelay: false, relayFrom: undefined }
 }
 

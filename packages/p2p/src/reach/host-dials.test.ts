@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import {
   FREE_HOST_FAILURES,
   HOST_FORGIVEN_MS,
-  HOST_REST_MAX_MS,
-  HOST_REST_MIN_MS,
+  HOST_REST,
   MAX_DIALS_OF_HOST,
   MAX_DIALS_OF_UNKNOWN_HOST,
 } from '../limits.ts'
@@ -76,7 +75,7 @@ test('it is tried by one dial after its rest, which doubles with each failure up
     await failNext()
   }
   for (let times = 0; times < FREE_HOST_FAILURES; times++) await failOne()
-  for (let restMs = HOST_REST_MIN_MS; restMs < HOST_REST_MAX_MS; restMs *= 2) {
+  for (let restMs = HOST_REST.leastMs; restMs < HOST_REST.mostMs; restMs *= 2) {
     await clock.advance(restMs - 1)
     await dial(1)
     expect(underWay).toHaveLength(0)
@@ -87,7 +86,7 @@ test('it is tried by one dial after its rest, which doubles with each failure up
     await failNext()
     expect(underWay).toHaveLength(0)
   }
-  await clock.advance(HOST_REST_MAX_MS)
+  await clock.advance(HOST_REST.mostMs)
   await failOne()
   await clock.advance(HOST_FORGIVEN_MS + 1)
   for (let port = 1; port <= 20; port++) await dial(port)

@@ -5,13 +5,13 @@
  * succeeded are dialled while the host rests.
  */
 import { BoundedMap, type Clock, addressGroup, untilAborted } from '@mesh/core'
+import { backoffMs } from '@mesh/core/limits'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf } from '../addresses/address-rules.ts'
 import {
   FREE_HOST_FAILURES,
   HOST_FORGIVEN_MS,
-  HOST_REST_MAX_MS,
-  HOST_REST_MIN_MS,
+  HOST_REST,
   MAX_DIALLED_HOSTS,
   MAX_DIALS_OF_HOST,
   MAX_DIALS_OF_UNKNOWN_HOST,
@@ -128,7 +128,7 @@ export class HostDials {
     host.failedAt = now
     const beyond = host.failures - FREE_HOST_FAILURES
     if (beyond < 0) return
-    host.restUntil = now + Math.min(HOST_REST_MAX_MS, HOST_REST_MIN_MS * 2 ** Math.min(beyond, 30))
+    host.restUntil = now + backoffMs(HOST_REST, beyond)
   }
 
   /** A name counts for itself and among all names; what has no host, as an address in memory, is not bounded. */

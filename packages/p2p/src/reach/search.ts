@@ -1,4 +1,5 @@
 /** Looking for a connection that nobody waits for: when to dial, what to do when it fails, when to give up. */
+import { backoffMs } from '@mesh/core/limits'
 import {
   BOOTSTRAP_BACKOFF_MAX_MS,
   DIAL_BACKOFF_MAX_MS,
@@ -77,20 +78,20 @@ export function onSearchDialFailed(draft: Draft, route: Route, error: string): v
 export function waitAfterBriefs(draft: Draft): void {
   const { search, briefs } = draft.state
   if (search === undefined || briefs < 2) return
-  const due = Math.max(search.due, draft.now + backoffMs(draft, search.kind, briefs - 1))
+  const due = Math.max(search.due, draft.now + delayMs(draft, search.kind, briefs - 1))
   change(draft, { search: { ...search, due }, lastError: `${briefs} connections in a row closed at once` })
 }
 
-function backoffMs(draft: Draft, kind: PeerKind, failures: number): number {
-  const longest = Math.min(LONGEST_BACKOFF_MS[kind], DIAL_BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 30))
-  return longest * (0.75 + drawFrom(draft) / 2)
+function delayMs(draft: Draft, kind: PeerKind, failures: number): number {
+  const bounds = { leastMs: DIAL_BACKOFF_MIN_MS, mostMs: LONGEST_BACKOFF_MS[kind] }
+  return backoffMs(bounds, failures - 1, 0.5 + drawFrom(draft))
 }
 
 function fail(draft: Draft, error: string): void {
   const { search } = draft.state
   if (search === undefined) return
   const failures = search.failures + 1
-  const wait = backoffMs(draft, search.kind, failures)
+  const wait = delayMs(draft, search.kind, failures)
   const next = { ...search, failures, due: draft.now + wait, relayFrom: undefined, needsRelay: false }
   change(draft, { lastError: error, search: failures >= MAX_FAILURES[search.kind] ? undefined : next })
   draft.effects.push({ type: 'searchFailed', failures, error })

@@ -2,6 +2,7 @@
  * The state that all peers share: the number of newcomers dialled lately, how long dials take, and the pace of
  * speculative relayed connections.
  */
+import { backoffMs } from '@mesh/core/limits'
 import {
   FEW_NEW_DIALS,
   MAX_DIAL_TOOK_MS,
@@ -12,8 +13,7 @@ import {
   MAX_SPECULATIVE_RELAYED,
   MAX_VAIN_DIALS_PER_MINUTE,
   SLOW_DIAL_MS,
-  SPECULATIVE_PACE_MAX_MS,
-  SPECULATIVE_PACE_MIN_MS,
+  SPECULATIVE_PACE,
 } from '../limits.ts'
 
 /** Peers that answer and never end a handshake, as strangers can, leave places for others. */
@@ -114,9 +114,6 @@ export function afterOutcome(shares: Shares, direct: boolean, now: number): Shar
   }
   // several that fail together are one sign
   if (now < shares.pauseUntil) return { ...shares, parallel: 1 }
-  const pause = Math.min(
-    SPECULATIVE_PACE_MAX_MS,
-    SPECULATIVE_PACE_MIN_MS * 2 ** Math.min(shares.failures, 30),
-  )
+  const pause = backoffMs(SPECULATIVE_PACE, shares.failures)
   return { ...shares, parallel: 1, failures: shares.failures + 1, pauseUntil: now + pause }
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import {
   ASKED_FOR_MS,
   MAX_SPECULATIVE_RELAYED,
-  SPECULATIVE_PACE_MIN_MS,
-  SPECULATIVE_REST_MIN_MS,
+  SPECULATIVE_PACE,
+  SPECULATIVE_REST,
   SPECULATIVE_SPREAD_MS,
   SPECULATIVE_TRY_MS,
 } from '../limits.ts'
@@ -65,11 +65,11 @@ test('after one that did not become direct the next waits, and its peer rests lo
   const failedAt = now()
   disconnect('b')
   find('b', 'c')
-  advance(SPECULATIVE_PACE_MIN_MS - 1_000)
+  advance(SPECULATIVE_PACE.leastMs - 1_000)
   expect(tried('c')).toBe(0)
   advance(2_000)
   expect([tried('b'), tried('c')]).toEqual([1, 1])
-  advance(SPECULATIVE_REST_MIN_MS - (now() - failedAt) + 60_000)
+  advance(SPECULATIVE_REST.leastMs - (now() - failedAt) + 60_000)
   expect(tried('b')).toBe(2)
 })
 
@@ -80,7 +80,7 @@ test('one that nothing upgrades counts as failed in time', () => {
   find('c')
   advance(SPECULATIVE_TRY_MS - SPECULATIVE_SPREAD_MS - 1)
   expect(dials).toHaveLength(1)
-  advance(SPECULATIVE_PACE_MIN_MS + SPECULATIVE_SPREAD_MS)
+  advance(SPECULATIVE_PACE.leastMs + SPECULATIVE_SPREAD_MS)
   expect(dials.map(({ peer }) => peer)).toEqual(['b', 'c'])
 })
 
@@ -96,7 +96,7 @@ test("another's share is taken only where nobody uses the connection or asked fo
   advance(SPECULATIVE_TRY_MS)
   expect(closed).toEqual(['b'])
   find('f')
-  advance(SPECULATIVE_PACE_MIN_MS + SPECULATIVE_SPREAD_MS)
+  advance(SPECULATIVE_PACE.leastMs + SPECULATIVE_SPREAD_MS)
   expect(closed).toEqual(['b', 'c'])
   // what was asked for counts again one day
   advance(ASKED_FOR_MS)

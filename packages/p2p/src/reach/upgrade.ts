@@ -1,10 +1,6 @@
 /** Making a relayed connection direct, and what follows when that fails. */
-import {
-  SPECULATIVE_REST_MAX_MS,
-  SPECULATIVE_REST_MIN_MS,
-  UPGRADE_GREATER_ID_WAITS_MS,
-  UPGRADE_RETRY_MS,
-} from '../limits.ts'
+import { backoffMs } from '@mesh/core/limits'
+import { SPECULATIVE_REST, UPGRADE_GREATER_ID_WAITS_MS, UPGRADE_RETRY_MS } from '../limits.ts'
 import { change, type Draft, setDial, shareDirectDial } from './draft.ts'
 import { isDirect, openOf, type PeerAddress, type Progress, type Route, type Upgrade } from './peer-state.ts'
 
@@ -53,7 +49,7 @@ function fail(draft: Draft): void {
 export function failRelayed(draft: Draft): void {
   const { relayed, rest } = draft.state
   if (relayed === undefined || relayed.failed) return
-  const ms = Math.min(SPECULATIVE_REST_MAX_MS, SPECULATIVE_REST_MIN_MS * 2 ** Math.min(rest.times, 30))
+  const ms = backoffMs(SPECULATIVE_REST, rest.times)
   change(draft, {
     relayed: { ...relayed, failed: true },
     rest: { until: draft.now + ms, times: rest.times + 1 },

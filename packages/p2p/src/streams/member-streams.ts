@@ -4,7 +4,8 @@
  * until its connection is proven (`stream-admission.ts`), 2 the number of streams is bounded, 3 it is handed over.
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
-import { type Clock, KeyedCounts, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
+import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
 import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from '../limits.ts'
@@ -96,12 +97,14 @@ class MemberStreamsService implements MemberStreams {
     rules: StreamRules & { readonly maxPerPeer: number },
     handler: StreamHandler,
   ): Promise<void> {
-    const [perPeer, perAddress] = [new KeyedCounts<PeerId>(), new KeyedCounts<string>()]
+    const { maxPerPeer } = rules
+    const perAddress = Math.max(MAX_STREAMS_PER_ADDRESS, maxPerPeer)
+    const places = new Scope({ all: Number.POSITIVE_INFINITY, perPeer: maxPerPeer, perAddress })
     this.#served.add(protocol)
     if (rules.ungated === true) this.#ungated.add(protocol)
     // libp2p resets a stream whose handler rejects; ours answers for itself, and must not hold up the negotiation
     const serveOne = (stream: Stream, connection: Connection) =>
-      void this.#serveOne({ stream, connection }, { protocol, rules, perPeer, perAddress, handler })
+      void this.#serveOne({ stream, connection }, { protocol, rules, places, handler })
     await this.#components.libp2p.handle(protocol, serveOne, {
       maxInboundStreams: MAX_INBOUND_STREAMS,
       maxOutboundStreams: MAX_INBOUND_STREAMS,
@@ -114,33 +117,25 @@ class MemberStreamsService implements MemberStreams {
     served: {
       readonly protocol: string
       readonly rules: StreamRules & { readonly maxPerPeer: number }
-      readonly perPeer: KeyedCounts<PeerId>
-      readonly perAddress: KeyedCounts<string>
+      readonly places: Scope
       readonly handler: StreamHandler
     },
   ): Promise<void> {
-    const { protocol, rules, perPeer, perAddress, handler } = served
+    const { protocol, rules, places, handler } = served
     const peer = tryParsePeerId(connection.remotePeer.toString())
     let code = peer === undefined ? 'channel.not_member' : this.#admission.judge(stream, connection, rules)
     // no promise in between where none is needed: what comes first must find its reader
     if (code instanceof Promise) code = await code
     if (this.#isStopped) return stream.abort(new Error('this node stops'))
-    const address = addressGroupOf(connection)
-    const isFull =
-      (peer !== undefined && perPeer.of(peer) >= rules.maxPerPeer) ||
-      perAddress.of(address) >= Math.max(MAX_STREAMS_PER_ADDRESS, rules.maxPerPeer)
-    if (code === undefined && isFull) code = 'channel.too_many'
-    if (peer === undefined || code !== undefined) {
+    const isServed = peer !== undefined && code === undefined
+    const place = isServed ? places.reserve({ peer, address: addressGroupOf(connection) }) : undefined
+    if (isServed && place === undefined) code = 'channel.too_many'
+    if (peer === undefined || place === undefined) {
       const from = { peer: connection.remotePeer.toString(), protocol }
       this.#components.refusals.refuse(code ?? 'channel.not_member', from)
       return stream.abort(new Error(`refused: ${code}`))
     }
-    perPeer.add(peer)
-    perAddress.add(address)
-    this.#track(stream, () => {
-      perPeer.remove(peer)
-      perAddress.remove(address)
-    })
+    this.#track(stream, () => place.release())
     handler({ stream, connection, peer })
   }
 

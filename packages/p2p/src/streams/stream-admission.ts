@@ -1,7 +1,8 @@
 /** Which inbound streams are served: those of proven members, of heard ones where the protocol takes them, and no others. */
 import type { Connection, Stream } from '@libp2p/interface'
-import { type Clock, KeyedCounts, withDeadline } from '@mesh/core'
-import { MAX_UNPROVEN_STREAMS, MAX_UNPROVEN_STREAMS_IN_ALL, MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import { type Clock, withDeadline } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
+import { MEMBER_HANDSHAKE_MS, UNPROVEN_STREAMS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 
@@ -23,8 +24,8 @@ export interface StreamRules {
 export class StreamAdmission {
   readonly #membership: Membership
   readonly #clock: Clock
-  /** The number of streams that wait for their connection's proof, by the connection's id. */
-  readonly #waiting = new KeyedCounts<string>()
+  /** Streams that wait for the proof of their connection, which counts as the peer. */
+  readonly #waiting = new Scope(UNPROVEN_STREAMS)
 
   constructor(components: { readonly membership: Membership; readonly clock: Clock }) {
     this.#membership = components.membership
@@ -60,18 +61,15 @@ export class StreamAdmission {
     connection: Connection,
     rules: StreamRules,
   ): Promise<RefusalCode | undefined> {
-    const isFull =
-      this.#waiting.of(connection.id) >= MAX_UNPROVEN_STREAMS ||
-      this.#waiting.total >= MAX_UNPROVEN_STREAMS_IN_ALL
-    if (isFull) return 'channel.not_member'
-    this.#waiting.add(connection.id)
+    const place = this.#waiting.reserve({ peer: connection.id })
+    if (place === undefined) return 'channel.not_member'
     // what a stranger sends meanwhile stays within the stream's first window
     if (stream.readStatus === 'readable') stream.pause()
     const reason = () => new Error('the peer did not prove that it is a member')
     const proven = await withDeadline({ clock: this.#clock, ms: MEMBER_HANDSHAKE_MS, reason }, (signal) =>
       this.#membership.whenProven(connection, signal),
     )
-    this.#waiting.remove(connection.id)
+    place.release()
     return proven ? this.#gate(connection, rules) : 'channel.not_member'
   }
 }

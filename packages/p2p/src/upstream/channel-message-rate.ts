@@ -9,9 +9,8 @@
  */
 import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
-import { createTokenBucket } from '@mesh/core/limits'
+import { createRate, createTokenBucket } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { createGroupRate } from '../addresses/address-rate.ts'
 import {
   CHANNEL_MESSAGES_BY_ADDRESS,
   CHANNEL_MESSAGES_IN_ALL,
@@ -35,7 +34,9 @@ export type TakeMessage = (address: string) => boolean
 
 /** The messages of the connections of one host. */
 export function createChannelMessageRate(clock: Clock): TakeMessage {
-  return createGroupRate({ ofAddress: CHANNEL_MESSAGES_BY_ADDRESS, ofAll: CHANNEL_MESSAGES_IN_ALL }, clock)
+  const rates = { perAddress: CHANNEL_MESSAGES_BY_ADDRESS, all: CHANNEL_MESSAGES_IN_ALL }
+  const rate = createRate(rates, clock)
+  return (address) => rate.take({ address })
 }
 
 interface BoundInit {

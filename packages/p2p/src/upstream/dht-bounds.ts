@@ -37,11 +37,8 @@ export function boundQuestions(dht: object, host: Pick<Libp2p, 'getConnections'>
   const { rpc } = dht as { readonly rpc?: Rpc }
   const handle = rpc?.handleMessage?.bind(rpc)
   if (rpc === undefined || handle === undefined) return
-  const mayAsk = createAddressRate(
-    { ofAddress: DHT_QUESTIONS_BY_ADDRESS, ofAll: DHT_QUESTIONS_IN_ALL },
-    clock,
-  )
-  const mayLeave = createAddressRate({ ofAddress: DHT_RECORDS_BY_ADDRESS, ofAll: DHT_RECORDS_IN_ALL }, clock)
+  const mayAsk = createAddressRate({ perAddress: DHT_QUESTIONS_BY_ADDRESS, all: DHT_QUESTIONS_IN_ALL }, clock)
+  const mayLeave = createAddressRate({ perAddress: DHT_RECORDS_BY_ADDRESS, all: DHT_RECORDS_IN_ALL }, clock)
   // hundreds of questions come in one block of bytes, and nothing between them waits for anything
   const time = new TimeShare({ burstMs: DHT_BURST_MS, oneIn: DHT_TIME_SHARE }, clock)
   const { signal } = new AbortController()

@@ -3,11 +3,11 @@
  * names a host and a port; 3 what may be dialled is; 4 the bytes go both ways. No VPN and no privileges are needed.
  */
 import { BUCKETS, type Cidr, type Clock, delay, type Logger } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
-import type { Slots } from '../slots.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import { type Accepted, acceptRequest, servedBy } from '../wire/accept.ts'
@@ -25,7 +25,7 @@ export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' 
   readonly ledger: ServicesLedger
   readonly network: ServicesNetwork
   readonly announce: Announcer
-  readonly slots: Slots
+  readonly connections: Scope
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
   readonly clock: Clock

@@ -26,7 +26,7 @@ export interface DestinationsInit {
 }
 
 export function createDestinations(init: DestinationsInit): Destinations {
-  const { allow, ownAddresses, resolveName = createNameResolver(init.clock) } = init
+  const { allow, ownAddresses, resolveName = createNameResolver() } = init
 
   function refusal(address: IpAddress): string | undefined {
     if (allow.some((range) => cidrContains(range, address))) return undefined

@@ -1,4 +1,3 @@
-import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createNameResolver } from './resolve-name.ts'
 
@@ -7,7 +6,7 @@ const fail = (code: string) => Promise.reject(Object.assign(new Error(code), { c
 
 test('DNS is asked for both families, and the system only for names that DNS does not know', async () => {
   const asked: string[] = []
-  const resolve = createNameResolver(createManualClock(), {
+  const resolve = createNameResolver({
     async askDns(name, family) {
       if (name === 'v6.example') return family === 6 ? ['2001:db8::1'] : fail('ENODATA')
       if (name === 'broken.example') return fail('ESERVFAIL')

@@ -3,7 +3,6 @@
  * not know (`system-names.ts`). These are names of the hosts file and of the local network.
  */
 import { lookup, Resolver } from 'node:dns/promises'
-import type { Clock } from '@mesh/core'
 import { NAME_TRIES, NAME_TRY_MS } from '../limits.ts'
 import { type Asker, type AskSystem, SystemNames } from './system-names.ts'
 
@@ -20,8 +19,8 @@ interface NameSources {
 }
 
 /** @param sources default: DNS by the servers that the machine has now, and the system's resolver */
-export function createNameResolver(clock: Clock, { askDns, askSystem }: NameSources = SOURCES): ResolveName {
-  const system = new SystemNames(askSystem, clock)
+export function createNameResolver({ askDns, askSystem }: NameSources = SOURCES): ResolveName {
+  const system = new SystemNames(askSystem)
   return async (name, asker) => {
     // no name of the Internet is without a dot
     if (!name.includes('.')) return system.lookUp(name, asker)

@@ -1,20 +1,16 @@
 /**
  * Names that only the system knows: those of its hosts file and of the local network. A look-up holds one of the few
  * threads that this node's files need, too, for as long as a slow name server likes, and cannot be ended. So few go on at
- * a time, one of each asker, and next is the asker for whom the system has worked the least.
+ * a time, one of each asker. The asker that was served longest ago is next.
  */
-import { BoundedMap, type Clock, greatestGroup } from '@mesh/core'
-import {
-  MAX_NAME_ASKERS,
-  MAX_SYSTEM_LOOKUPS,
-  MAX_WAITING_NAMES,
-  MAX_WAITING_NAMES_PER_ASKER,
-} from '../limits.ts'
+import { BoundedMap } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
+import { MAX_NAME_ASKERS, MAX_SYSTEM_LOOKUPS, WAITING_NAMES } from '../limits.ts'
 
 export type AskSystem = (name: string) => Promise<readonly string[]>
 
 export interface Asker {
-  /** Whose turn it is: an address, or whatever else costs something to have many of. */
+  /** An address, or something else that costs much to have often. */
   readonly asker: string
   readonly signal: AbortSignal
 }
@@ -22,22 +18,20 @@ export interface Asker {
 interface Waiting {
   readonly asker: string
   readonly begin: () => void
-  readonly refuse: (error: Error) => void
 }
 
 export class SystemNames {
   readonly #ask: AskSystem
-  readonly #clock: Clock
-  #waiting: readonly Waiting[] = []
-  /** Those for whom a look-up goes on. */
+  readonly #places = new Scope(WAITING_NAMES)
+  readonly #waiting = new Set<Waiting>()
+  /** The askers for which a look-up goes on. */
   readonly #busy = new Set<string>()
-  /** How long the system worked for each asker, in ms; a new one begins with what the last one had. */
-  readonly #usedMs = new BoundedMap<string, number>(MAX_NAME_ASKERS)
-  #lastUsedMs = 0
+  /** The number of the last look-up of each asker. */
+  readonly #served = new BoundedMap<string, number>(MAX_NAME_ASKERS)
+  #lookUps = 0
 
-  constructor(ask: AskSystem, clock: Clock) {
+  constructor(ask: AskSystem) {
     this.#ask = ask
-    this.#clock = clock
   }
 
   /** Rejects with the system's error, with the signal's reason, or because too many names are asked for. */
@@ -45,82 +39,52 @@ export class SystemNames {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error)
       const leave = () => {
-        this.#remove(waiting)
+        place?.release()
+        this.#waiting.delete(waiting)
+        signal.removeEventListener('abort', abort)
+      }
+      const abort = () => {
+        leave()
         reject(signal.reason as Error)
       }
-      const end = () => signal.removeEventListener('abort', leave)
+      const refuse = () => {
+        leave()
+        reject(new Error('too many names wait to be looked up'))
+      }
       const begin = () => {
-        end()
+        leave()
         void this.#run(name, asker).then(resolve, reject)
       }
-      const refuse = (error: Error) => {
-        end()
-        reject(error)
-      }
-      const waiting: Waiting = { asker, begin, refuse }
-      signal.addEventListener('abort', leave, { once: true })
-      this.#add(waiting)
+      const waiting: Waiting = { asker, begin }
+      const place = this.#places.reserve({ address: asker, end: refuse })
+      if (place === undefined) return refuse()
+      signal.addEventListener('abort', abort, { once: true })
+      this.#waiting.add(waiting)
       this.#next()
     })
   }
 
-  #add(waiting: Waiting): void {
-    if (this.#of(waiting.asker).length >= MAX_WAITING_NAMES_PER_ASKER) return waiting.refuse(tooMany())
-    this.#waiting = [...this.#waiting, waiting]
-    if (this.#waiting.length <= MAX_WAITING_NAMES) return
-    const surplus = this.#ofBusiest().at(-1)
-    if (surplus === undefined) return
-    this.#remove(surplus)
-    surplus.refuse(tooMany())
-  }
-
   #next(): void {
     while (this.#busy.size < MAX_SYSTEM_LOOKUPS) {
-      const next = this.#inTurn()
+      const idle = [...this.#waiting].filter(({ asker }) => !this.#busy.has(asker))
+      const [next] = idle.toSorted((a, b) => this.#servedAt(a) - this.#servedAt(b))
       if (next === undefined) return
-      this.#remove(next)
       this.#busy.add(next.asker)
-      this.#lastUsedMs = this.#usedOf(next.asker)
+      this.#served.set(next.asker, ++this.#lookUps)
       next.begin()
     }
   }
 
-  /** The first of the asker for whom the system has worked the least, of those for whom it does nothing now. */
-  #inTurn(): Waiting | undefined {
-    let inTurn: Waiting | undefined
-    for (const waiting of this.#waiting) {
-      if (this.#busy.has(waiting.asker)) continue
-      if (inTurn === undefined || this.#usedOf(waiting.asker) < this.#usedOf(inTurn.asker)) inTurn = waiting
-    }
-    return inTurn
+  #servedAt({ asker }: Waiting): number {
+    return this.#served.get(asker) ?? 0
   }
 
   async #run(name: string, asker: string): Promise<readonly string[]> {
-    const startMs = this.#clock.monotonic()
     try {
       return await this.#ask(name)
     } finally {
-      this.#usedMs.set(asker, this.#usedOf(asker) + this.#clock.monotonic() - startMs)
       this.#busy.delete(asker)
       this.#next()
     }
   }
-
-  #usedOf(asker: string): number {
-    return this.#usedMs.get(asker) ?? this.#lastUsedMs
-  }
-
-  #of(asker: string): readonly Waiting[] {
-    return this.#waiting.filter((each) => each.asker === asker)
-  }
-
-  #ofBusiest(): readonly Waiting[] {
-    return greatestGroup(this.#waiting, ({ asker }) => asker)
-  }
-
-  #remove(waiting: Waiting): void {
-    this.#waiting = this.#waiting.filter((each) => each !== waiting)
-  }
 }
-
-const tooMany = () => new Error('too many names wait to be looked up')

@@ -4,6 +4,7 @@
  * are served.
  */
 import { BUCKETS, type Clock, delay, type Logger, type PeerId, shortPeerId, toError } from '@mesh/core'
+import { type Claim, type Place, Scope } from '@mesh/core/limits'
 import { admitUser } from '../users/admit-user.ts'
 import { createConversation } from './conversation.ts'
 import { filesError } from './errors.ts'
@@ -11,15 +12,13 @@ import {
   IDLE_RECEIVER_MS,
   MAX_FILE_MESSAGE_BYTES,
   MAX_OFFERED_FILES,
-  MAX_RECEIVERS,
-  MAX_RECEIVERS_PER_ADDRESS,
   MAX_RECEIVERS_PER_PEER,
+  RECEIVERS,
 } from './limits.ts'
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import type { LeftOut } from './left-out.ts'
 import { FILE_PROTOCOL } from './protocol.ts'
 import { WITHDRAW_MS } from '../limits.ts'
-import { createSlots, type Holder } from '../slots.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'
 import { checkServiceName } from '../services/service-name.ts'
@@ -84,8 +83,7 @@ interface Offer {
 
 interface Receiver extends FileReceiver {
   readonly address: string | undefined
-  /** Gives its slot back. */
-  readonly release: () => void
+  readonly place: Place
   readonly meter: ProgressMeter
   readonly end: AbortController
   offer: Offer | undefined
@@ -103,11 +101,7 @@ class NodeFileSharing implements FileSharing {
   readonly #log: Logger
   readonly #offers = new Map<string, Offer>()
   readonly #receivers = new Set<Receiver>()
-  readonly #slots = createSlots({
-    perPeer: MAX_RECEIVERS_PER_PEER,
-    perAddress: MAX_RECEIVERS_PER_ADDRESS,
-    inAll: MAX_RECEIVERS,
-  })
+  readonly #places = new Scope(RECEIVERS)
   readonly #load: SendingLoad
   readonly #listeners = new Set<(name: string) => void>()
   #isStopped = false
@@ -116,7 +110,7 @@ class NodeFileSharing implements FileSharing {
   constructor(components: FilesComponents) {
     this.#components = components
     this.#clock = components.clock
-    this.#load = new SendingLoad({ clock: this.#clock, receivers: () => this.#slots.taken })
+    this.#load = new SendingLoad({ clock: this.#clock, receivers: () => this.#places.total })
     this.#log = components.log.child('files')
   }
 
@@ -136,7 +130,7 @@ class NodeFileSharing implements FileSharing {
     await network.channels.handle(FILE_PROTOCOL, options, (channel) => this.#serve(channel))
     await serveRawFiles({
       ...this.#components,
-      slots: this.#slots,
+      receivers: this.#places,
       load: this.#load,
       log: this.#log,
       // its protocol names no file
@@ -250,8 +244,9 @@ class NodeFileSharing implements FileSharing {
     const address = this.#components.network.addressOf(peer)
     const end = new AbortController()
     const makeWay = () => end.abort(new Error('others wait for a place'))
-    const release = this.#isStopped ? undefined : this.#takeSlot({ peer, address, end: makeWay })
-    if (release === undefined) {
+    const claim = { peer, address: address ?? '', end: makeWay }
+    const place = this.#isStopped ? undefined : this.#reserve(claim)
+    if (place === undefined) {
       const reason = 'the sender serves as many receivers as it can'
       await channel.send(encodeFileMessage({ type: 'refusal', code: REFUSAL.busy, reason }))
       return
@@ -261,7 +256,7 @@ class NodeFileSharing implements FileSharing {
     const path = channel.direct ? 'direct' : 'relayed'
     const transport = channel.transport ?? this.#components.network.pathOf(peer)?.transport
     const way = { peer, path, transport } as const
-    const receiver: Receiver = { ...way, address, release, meter, end, offer: undefined, movedAt }
+    const receiver: Receiver = { ...way, address, place, meter, end, offer: undefined, movedAt }
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
@@ -321,13 +316,13 @@ class NodeFileSharing implements FileSharing {
   }
 
   /** Whoever has taken nothing for longest makes room, where that is long enough: of the peer's own address if that has too many. */
-  #takeSlot(holder: Holder): (() => void) | undefined {
-    if (!this.#slots.hasRoom(holder)) this.#endIdle(holder)
-    return this.#slots.take(holder)
+  #reserve(claim: Claim): Place | undefined {
+    if (!this.#places.hasRoom(claim)) this.#endIdle(claim)
+    return this.#places.reserve(claim)
   }
 
-  #endIdle({ peer, address }: Holder): void {
-    const isFull = this.#slots.taken >= MAX_RECEIVERS
+  #endIdle({ peer, address }: Claim): void {
+    const isFull = this.#places.total >= RECEIVERS.all
     const [idle] = [...this.#receivers]
       .filter((receiver) => isFull || receiver.peer === peer || receiver.address === address)
       .toSorted((a, b) => a.movedAt - b.movedAt)
@@ -338,7 +333,7 @@ class NodeFileSharing implements FileSharing {
 
   #end(receiver: Receiver): void {
     this.#receivers.delete(receiver)
-    receiver.release()
+    receiver.place.release()
   }
 
   #changed(name: string): void {

@@ -6,13 +6,13 @@ const READ_BYTES = 1 << 20
 /**
  * SHA-256 of the first `byteCount` bytes, to go on with; undefined where the file is shorter.
  *
- * @param inTurn is waited for before each MiB is hashed
+ * @param turn is waited for before each MiB is hashed
  * @throws the signal's reason; what reading throws
  */
 export async function hashPrefix(
   file: FileHandle,
   byteCount: number,
-  { signal, inTurn }: { readonly signal: AbortSignal; readonly inTurn?: () => Promise<void> | undefined },
+  { signal, turn }: { readonly signal: AbortSignal; readonly turn?: () => Promise<void> | undefined },
 ): Promise<Hash | undefined> {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, byteCount))
@@ -20,7 +20,7 @@ export async function hashPrefix(
     signal.throwIfAborted()
     const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.byteLength, byteCount - at), at)
     if (bytesRead === 0) return undefined
-    await inTurn?.()
+    await turn?.()
     hash.update(buffer.subarray(0, bytesRead))
     at += bytesRead
   }

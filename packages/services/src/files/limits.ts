@@ -1,4 +1,5 @@
 /** Bounds and times of sharing files. */
+import type { ScopeLimits } from '@mesh/core/limits'
 
 /** Fills one noise message of a libp2p stream together with its prefixes: larger blocks cost a second message. */
 export const FILE_BLOCK_BYTES = 65_500
@@ -14,15 +15,13 @@ export const BLOCKS_PER_CALL = 16
 export const FEW_BLOCKS_PER_CALL = 2
 /** Receivers that may have much read ahead for each of them. */
 export const FEW_RECEIVERS = 8
-/** The time that sending to all receivers may take in one turn of the event loop, in ms. */
-export const SENDING_TURN_MS = 8
+/** A list of files that took longer to make, in ms, rests for as long before it is made again. */
+export const LONG_LIST_MS = 8
 
 /** Files and folders of one share: a receiver holds the whole list in memory. */
 export const MAX_MANIFEST_ENTRIES = 200_000
 /** Names of a folder that are read at a time. */
 export const NAMES_AT_A_TIME = 1_000
-/** Names of a folder that are sorted in one turn of the event loop, of 255 bytes at most: some milliseconds. */
-export const NAMES_SORTED_AT_A_TIME = 4_096
 /** Entries of a folder that the system is asked about at a time. */
 export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */
@@ -55,10 +54,8 @@ export const MAX_OFFERED_FILES = 256
 export const MAX_DOWNLOADS = 64
 /** Receivers of one peer at a time. */
 export const MAX_RECEIVERS_PER_PEER = 8
-/** Receivers of one address, an IPv4 address or a /64 of IPv6, however many peers are there. */
-export const MAX_RECEIVERS_PER_ADDRESS = 32
-/** Receivers of all peers together: each holds a file, and 256 KiB that are read ahead, or 2 MiB where they are few. */
-export const MAX_RECEIVERS = 64
+/** Receivers of what is offered. Each holds a file, and 256 KiB that are read ahead, or 2 MiB where they are few. */
+export const RECEIVERS = { all: 64, perPeer: MAX_RECEIVERS_PER_PEER, perAddress: 32 } satisfies ScopeLimits
 /** A receiver or sender that says nothing for this long is given up; the transfer is resumed later. */
 export const FILE_IDLE_MS = 30_000
 /** A file whose sending was broken off is asked for again after this time, doubled up to `RETRY_MAX_MS`. */

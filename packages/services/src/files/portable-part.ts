@@ -5,13 +5,13 @@ import { checkPortableName, folderOf, type ManifestEntry, nameOf } from './manif
 import type { Scan } from './scan.ts'
 
 /** Resolves with the entries that an older receiver takes, in turns of the event loop. */
-export async function portablePart(scan: Scan, inTurn: () => Promise<void> | undefined): Promise<Scan> {
+export async function portablePart(scan: Scan, turn: () => Promise<void> | undefined): Promise<Scan> {
   const entries: ManifestEntry[] = []
   const leftOut = new LeftOutList()
   leftOut.addAll(scan.leftOut)
   const kept = new FoldedPaths()
   for (const entry of scan.entries) {
-    await inTurn()
+    await turn()
     const { path } = entry
     const wrong = kept.has(folderOf(path)) ? checkPortableName(nameOf(path)) : 'its folder is left out'
     if (wrong === undefined && kept.add(path)) entries.push(entry)

@@ -7,7 +7,6 @@ import { MAX_MANIFEST_ENTRIES, NAMES_AT_A_TIME, STATS_AT_A_TIME } from './limits
 import { type LeftOut, LeftOutList, NOTHING_LEFT_OUT } from './left-out.ts'
 import { type Manifest, ManifestCheck, type ManifestEntry } from './manifest.ts'
 import { decodePath, placeIn } from './path-bytes.ts'
-import { sortInTurns } from './sort-in-turns.ts'
 
 export interface Scan extends Manifest {
   readonly entries: readonly ManifestEntry[]
@@ -92,7 +91,7 @@ interface Child {
 
 /** Yields a few children at a time, in the order of their names, without those just removed: while the system is asked about the next ones other work comes between. */
 async function* readChildren(root: string, folder: string): AsyncGenerator<readonly Child[]> {
-  const names = await sortInTurns(await readNames(root, folder))
+  const names = (await readNames(root, folder)).toSorted()
   for (let at = 0; at < names.length; at += STATS_AT_A_TIME) {
     const some = names.slice(at, at + STATS_AT_A_TIME).map(async (child) => {
       const path = folder === '' ? child : `${folder}/${child}`

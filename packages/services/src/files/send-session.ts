@@ -49,7 +49,7 @@ export async function sendShare(init: SendSessionInit): Promise<LeftOut | undefi
   const { name, isFolder, entries, leftOut } = scan
   await conversation.send({ type: 'offer', name, isFolder, entryCount: entries.length, leftOut })
   for (const part of manifestParts(entries)) {
-    await init.load.inTurn()
+    await init.load.turn()
     await conversation.send(part)
   }
   const ahead = new ReadAhead(scan, init.load)
@@ -88,8 +88,8 @@ async function openShare({ name, anyNames }: Request, init: SendSessionInit): Pr
   try {
     const all = await conversation.whileBusy(load.list(path))
     signal.throwIfAborted()
-    const inTurn = () => load.inTurn()
-    const scan = anyNames ? all : await conversation.whileBusy(portablePart(all, inTurn))
+    const turn = () => load.turn()
+    const scan = anyNames ? all : await conversation.whileBusy(portablePart(all, turn))
     onShare(name, scan)
     if (isUsable(scan)) return scan
     await refuse(conversation, REFUSAL.unreadable, OLD_RECEIVER)
@@ -145,7 +145,7 @@ async function sendFile(want: Want, { scan, request }: Served, init: SendSession
     await conversation.send({ type: 'begin', index, offset })
     for await (const blocks of readBlocks(file, { offset, end: entry.size }, init.load)) {
       for (const { bytes, message } of blocks) {
-        await init.load.inTurn()
+        await init.load.turn()
         hash.update(bytes)
         await conversation.sendEncoded(message)
         init.onBytes(bytes.byteLength, true)
@@ -168,7 +168,7 @@ function errorIfForbidden(error: unknown): Error | undefined {
 async function sendWhole(index: number, blocks: WholeFile, init: SendSessionInit) {
   const { conversation, load, onBytes } = init
   const hash = createHash('sha256')
-  await load.inTurn()
+  await load.turn()
   await conversation.send({ type: 'begin', index, offset: 0 })
   for (const { bytes, message } of blocks) {
     hash.update(bytes)
@@ -192,8 +192,8 @@ async function startAt(
     return { hash, offset: 0 }
   }
   if (offset === 0) return empty()
-  const inTurn = () => load.inTurn()
-  const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal, inTurn }))
+  const turn = () => load.turn()
+  const hash = await conversation.whileBusy(hashPrefix(file, offset, { signal, turn }))
   if (hash === undefined || Buffer.compare(digestSoFar(hash), sha256) !== 0) return empty()
   onBytes(offset, false)
   return { hash, offset }

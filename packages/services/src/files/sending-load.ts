@@ -1,10 +1,10 @@
 /**
- * All receivers of this node's files share the time of a turn of the event loop, the memory of what is read ahead, and the
- * lists of what is offered, as a member may have as many receivers as it has keys. A list is made again for those who ask,
- * once for all who asked meanwhile, and kept once where it is still the same.
+ * What all receivers of this node's files share: the memory of what is read ahead, and the lists of what is offered. A list
+ * is made once for all receivers that asked meanwhile, and kept once where it is still the same.
  */
-import { type Clock, LoopTurns } from '@mesh/core'
-import { BLOCKS_PER_CALL, FEW_BLOCKS_PER_CALL, FEW_RECEIVERS, SENDING_TURN_MS } from './limits.ts'
+import type { Clock } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
+import { BLOCKS_PER_CALL, FEW_BLOCKS_PER_CALL, FEW_RECEIVERS, LONG_LIST_MS } from './limits.ts'
 import { type Scan, scanShare } from './scan.ts'
 
 interface SendingLoadInit {
@@ -15,27 +15,15 @@ interface SendingLoadInit {
 
 export class SendingLoad {
   readonly #init: SendingLoadInit
-  readonly #turns: LoopTurns
-  readonly #waiting: (() => void)[] = []
   readonly #lists = new Map<string, ShareList>()
 
   constructor(init: SendingLoadInit) {
     this.#init = init
-    this.#turns = new LoopTurns(SENDING_TURN_MS, init.clock)
   }
 
-  /** Undefined: this turn of the event loop has time left. Else resolves in a later one, in which nobody else goes on. */
-  inTurn(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#turns.isTimeLeft()) return undefined
-    return new Promise((resolve) => {
-      if (this.#waiting.push(resolve) === 1) setImmediate(this.#next)
-    })
-  }
-
-  /** Lets one go on in each turn: of several that resolve at once nobody would see how long the others take. */
-  readonly #next = (): void => {
-    this.#waiting.shift()?.()
-    if (this.#waiting.length > 0) setImmediate(this.#next)
+  /** Undefined: this turn of the event loop has time left. Else resolves in a later one. */
+  turn(): Promise<void> | undefined {
+    return loopBudget(this.#init.clock).turn('members')
   }
 
   /** The number of blocks that are read with one system call: fewer where there are many receivers. */
@@ -95,7 +83,7 @@ class ShareList {
     const beganMs = this.#clock.monotonic()
     await Promise.allSettled([work])
     const tookMs = this.#clock.monotonic() - beganMs
-    if (tookMs > SENDING_TURN_MS) await new Promise<void>((resolve) => this.#clock.after(tookMs, resolve))
+    if (tookMs > LONG_LIST_MS) await new Promise<void>((resolve) => this.#clock.after(tookMs, resolve))
     this.#busy = undefined
   }
 

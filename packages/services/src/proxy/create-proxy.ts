@@ -3,15 +3,15 @@
  * leaves through an egress node.
  */
 import type { Socket } from 'node:net'
-import { type Clock, type Logger, LoopTurns, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
+import { type LoopBudget, loopBudget, Scope } from '@mesh/core/limits'
 import { createLegacyStreams, type LegacyStreams } from '../legacy/open-legacy-stream.ts'
-import { MAX_LOCAL_CONNECTIONS, OPENING_TURN_MS, PROXY_GREETING_MS } from '../limits.ts'
+import { LOCAL_CONNECTIONS, PROXY_GREETING_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { formatEndpoint, parseEndpoint, socketAddressOf } from '../services/endpoint.ts'
-import { createLocalSlots } from '../slots.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
-import { socketTurns } from '../streams/socket-turns.ts'
+import { pauseReading, readOn } from '../streams/read-sockets.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
@@ -72,10 +72,10 @@ class NodeProxy implements Proxy {
   readonly #choice: EgressChoice
   readonly #legacy: LegacyStreams
   readonly #http: HttpProxy
-  readonly #opening: LoopTurns
+  readonly #budget: LoopBudget
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   readonly #open = new Set<Socket>()
-  readonly #slots = createLocalSlots(MAX_LOCAL_CONNECTIONS)
+  readonly #places = new Scope(LOCAL_CONNECTIONS)
   #listen
   #listener: Listener | undefined
   #connections = 0
@@ -88,7 +88,7 @@ class NodeProxy implements Proxy {
     this.#listen = parseEndpoint(listen, { isListener: true })
     this.#choice = createEgressChoice(egressPeer, components)
     this.#legacy = createLegacyStreams(components)
-    this.#opening = new LoopTurns(OPENING_TURN_MS, components.clock)
+    this.#budget = loopBudget(components.clock)
     this.#http = createHttpProxy({
       open: (destination, signal) => this.#tunnel(destination, signal),
       openLegacy: async (signal) => {
@@ -136,28 +136,26 @@ class NodeProxy implements Proxy {
 
   #take(socket: Socket): void {
     socket.on('error', () => {})
-    const release = this.#slots.take(socket.remoteAddress, () => reset(socket))
-    if (release === undefined) return reset(socket)
+    const place = this.#places.reserve({ address: socket.remoteAddress ?? '', end: () => reset(socket) })
+    if (place === undefined) return reset(socket)
     this.#open.add(socket)
     this.#connections++
     const cancel = this.#components.clock.after(PROXY_GREETING_MS, () => reset(socket))
     socket.once('close', () => {
       cancel()
-      release()
-      socketTurns.forget(socket)
+      place.release()
       this.#open.delete(socket)
     })
     socket.once('data', (first: Buffer) => {
       cancel()
-      socketTurns.forget(socket)
-      socket.pause()
+      pauseReading(socket)
       if (first[0] === SOCKS_VERSION) void this.#serveSocks(socket, first)
       else this.#http.take(socket, first)
     })
     socket.once('end', () => {
       if (socket.bytesRead === 0) socket.end()
     })
-    socketTurns.resume(socket)
+    readOn(socket)
   }
 
   async #serveSocks(socket: Socket, first: Uint8Array): Promise<void> {
@@ -186,7 +184,8 @@ class NodeProxy implements Proxy {
 
   /** Waits for time to open a tunnel; who has left takes none of it. */
   async #turn(signal: AbortSignal): Promise<void> {
-    await this.#opening.turn()
+    const turn = this.#budget.turn('members', { signal })
+    if (turn !== undefined) await turn
     signal.throwIfAborted()
   }
 

@@ -15,7 +15,7 @@ import {
   MAX_CLIENT_UNREAD_BYTES,
   MAX_HTTP_HEAD_BYTES,
   MAX_IDLE_TUNNELS,
-  MAX_LOCAL_CONNECTIONS,
+  LOCAL_CONNECTIONS,
   PARSING_TURN_MS,
 } from '../limits.ts'
 import type { Traffic } from '../streams/splice.ts'
@@ -74,7 +74,7 @@ class TunnelAgent extends Agent {
   readonly #cancels = new WeakMap<Duplex, () => void>()
 
   constructor(init: TunnelAgentInit) {
-    super({ keepAlive: true, maxFreeSockets: MAX_IDLE_TUNNELS, maxTotalSockets: MAX_LOCAL_CONNECTIONS })
+    super({ keepAlive: true, maxFreeSockets: MAX_IDLE_TUNNELS, maxTotalSockets: LOCAL_CONNECTIONS.all })
     this.#init = init
   }
 

@@ -4,9 +4,9 @@
  */
 import type { Socket } from 'node:net'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'
-import { MAX_BULK_UDP_SESSIONS, MAX_LOCAL_CONNECTIONS } from '../limits.ts'
+import { Scope } from '@mesh/core/limits'
+import { MAX_BULK_UDP_SESSIONS, LOCAL_CONNECTIONS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
-import { createLocalSlots } from '../slots.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
@@ -41,7 +41,7 @@ export class ConnectedService {
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   /** Ends a connection; by what was opened for it. */
   readonly #open = new Set<(reason: Error) => void>()
-  readonly #slots = createLocalSlots(MAX_LOCAL_CONNECTIONS)
+  readonly #places = new Scope(LOCAL_CONNECTIONS)
   #listener: Listener | undefined
   readonly #startedAt: number
   /** The stream that was opened last. */
@@ -154,12 +154,12 @@ export class ConnectedService {
       reset(socket)
     }
     const tooMany = new Error('too many local connections at a time')
-    const release = this.#slots.take(socket.remoteAddress, () => end(tooMany))
-    if (release === undefined) {
+    const place = this.#places.reserve({ address: socket.remoteAddress ?? '', end: () => end(tooMany) })
+    if (place === undefined) {
       this.#failed(tooMany)
       return reset(socket)
     }
-    socket.once('close', release)
+    socket.once('close', () => place.release())
     this.#open.add(end)
     const onLeft = () => ended.abort(new Error('the client left'))
     socket.once('close', onLeft)

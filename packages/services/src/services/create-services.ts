@@ -1,9 +1,9 @@
 /** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
-import { BUCKETS, delay, LoopTurns } from '@mesh/core'
+import { BUCKETS, delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
-import { MAX_PEER_CONNECTIONS, MAX_SERVICES, OPENING_TURN_MS, WITHDRAW_MS } from '../limits.ts'
+import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { createRefusals } from '../wire/refusals.ts'
 import { ConnectedService } from './connected-service.ts'
@@ -27,7 +27,6 @@ class NodeServices implements Services {
   readonly #components: ServicesComponents
   readonly #refusals
   readonly #legacy
-  readonly #opening
   readonly #exposed = new Map<string, ExposedService>()
   readonly #connected = new Map<string, ConnectedService>()
   readonly #listeners = new Set<(event: ServicesEvent) => void>()
@@ -40,7 +39,6 @@ class NodeServices implements Services {
     this.#components = components
     this.#refusals = createRefusals(components.log)
     this.#legacy = createLegacyStreams(components)
-    this.#opening = new LoopTurns(OPENING_TURN_MS, components.clock)
   }
 
   async start(): Promise<void> {
@@ -102,7 +100,6 @@ class NodeServices implements Services {
     const connection = new ConnectedService(name, listen, {
       ...this.#components,
       legacy: this.#legacy,
-      opening: this.#opening,
       onChange,
     })
     this.#connected.set(name, connection)

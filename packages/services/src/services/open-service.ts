@@ -1,5 +1,6 @@
 /** The asking side: a connection to whoever offers a name now, tried again while that may help. */
-import { type Clock, delay, type LoopTurns, MeshError, type PeerId } from '@mesh/core'
+import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { LOCAL_WAIT_MS, RETRY_MS, START_WAIT_MS } from '../limits.ts'
@@ -17,8 +18,6 @@ export interface OpenServiceComponents {
   readonly user: OwnUser
   readonly legacy: LegacyStreams
   readonly clock: Clock
-  /** Shared by all services that this node connects to. */
-  readonly opening: LoopTurns
 }
 
 export interface OpenServiceInit {
@@ -50,10 +49,10 @@ export async function openService(
   init: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
-  const { clock, opening } = components
+  const { clock } = components
   const until = Math.max(clock.monotonic() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
-    const turn = opening.turn()
+    const turn = loopBudget(clock).turn('members', { signal: init.signal })
     if (turn !== undefined) await turn
     init.signal.throwIfAborted()
     const ready = components.user.since === undefined ? undefined : init.provider.ready

@@ -1,8 +1,8 @@
 /** The services, as the rest of a node sees them. */
 import type { Clock, Logger, Random } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
-import type { Slots } from '../slots.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
@@ -26,7 +26,7 @@ export interface ServicesComponents {
   readonly announce: Announcer
   readonly user: OwnUser
   /** Shared with egress, so that bounds count all that a peer opens. */
-  readonly slots: Slots
+  readonly connections: Scope
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
   /**

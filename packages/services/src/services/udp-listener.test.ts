@@ -4,7 +4,7 @@ import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { createStreamPair } from '../../test/stream-pair.ts'
-import { MAX_UDP_SESSIONS, MAX_WAITING_DATAGRAMS } from '../limits.ts'
+import { MAX_WAITING_DATAGRAMS, UDP_SESSIONS } from '../limits.ts'
 import { pipeDatagrams } from '../streams/datagrams.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { listenForDatagrams } from './udp-listener.ts'
@@ -129,12 +129,12 @@ test('where one address has all sessions it makes way for another', async () => 
     await new Promise<void>((resolve) => socket.bind(0, address, resolve))
     socket.send('hello', port, '127.0.0.1')
   }
-  for (let at = 1; at <= MAX_UDP_SESSIONS; at++) {
+  for (let at = 1; at <= UDP_SESSIONS.all; at++) {
     await sendFrom('127.0.0.2')
     // one after the other, as the system keeps no more than fit
     await eventually(() => expect(asked.count).toBe(at), { everyMs: 0 })
   }
   await sendFrom('127.0.0.2')
   await sendFrom('127.0.0.3')
-  await eventually(() => expect(asked.count).toBe(MAX_UDP_SESSIONS + 1))
+  await eventually(() => expect(asked.count).toBe(UDP_SESSIONS.all + 1))
 })

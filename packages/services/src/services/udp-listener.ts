@@ -4,8 +4,8 @@
  */
 import type { Socket as UdpSocket } from 'node:dgram'
 import { type AddressListener, type Clock, listenAtEachAddress, toError } from '@mesh/core'
-import { MAX_UDP_SESSIONS } from '../limits.ts'
-import { createLocalSlots, type LocalSlots } from '../slots.ts'
+import { Scope } from '@mesh/core/limits'
+import { UDP_SESSIONS } from '../limits.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
 import type { Traffic } from '../streams/splice.ts'
@@ -35,8 +35,8 @@ interface Session {
 export async function listenForDatagrams(address: UdpAddress, init: UdpListenerInit): Promise<Listener> {
   const [place] = await lookUpUdp(address, 'services.cannot_listen')
   const { host, port } = place ?? address
-  const slots = createLocalSlots(MAX_UDP_SESSIONS)
-  const open = (each: string, at: number) => listenAt({ host: each, port: at }, slots, init)
+  const places = new Scope(UDP_SESSIONS)
+  const open = (each: string, at: number) => listenAt({ host: each, port: at }, places, init)
   const { ownAddresses, clock, onError } = init
   const addresses = () => ownAddresses().filter((own) => host === '::' || !own.includes(':'))
   const listener = WILDCARDS.includes(host)
@@ -48,11 +48,7 @@ export async function listenForDatagrams(address: UdpAddress, init: UdpListenerI
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::']
 
 /** Listens at one address, whose sessions end with it. */
-async function listenAt(
-  address: UdpAddress,
-  slots: LocalSlots,
-  init: UdpListenerInit,
-): Promise<AddressListener> {
+async function listenAt(address: UdpAddress, places: Scope, init: UdpListenerInit): Promise<AddressListener> {
   const socket = await bindUdp(address)
   const sessions = new Map<string, Session>()
   // what a client's closed port answers with is none of ours
@@ -67,12 +63,11 @@ async function listenAt(
       ended: new AbortController(),
       waiting: new WaitingDatagrams(),
     }
-    const release = slots.take(host, () =>
-      endSession(session, new Error('too many local sessions at a time')),
-    )
-    if (release === undefined) return
+    const end = () => endSession(session, new Error('too many local sessions at a time'))
+    const place = places.reserve({ address: host, end })
+    if (place === undefined) return
     const onDone = () => {
-      release()
+      place.release()
       sessions.delete(key)
     }
     session.waiting.add(datagram)

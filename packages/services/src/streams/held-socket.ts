@@ -3,7 +3,7 @@
  * of one may hold thousands of chunks, and there may be hundreds.
  */
 import type { Socket } from 'node:net'
-import { socketTurns } from './socket-turns.ts'
+import { handOn, pauseReading, readOn } from './read-sockets.ts'
 import { StreamDuplex } from './stream-duplex.ts'
 
 const holds = new WeakMap<object, (isHeld: boolean) => void>()
@@ -16,13 +16,11 @@ export function readInTurns(socket: Socket & { _paused?: boolean }): void {
   holds.set(socket, (shouldHold) => {
     if (shouldHold === isHeld) return
     isHeld = shouldHold
-    if (!isHeld) return socketTurns.resume(socket)
-    socketTurns.forget(socket)
-    socket.pause()
+    if (isHeld) pauseReading(socket)
+    else readOn(socket)
   })
-  socket.on('data', () => socketTurns.handOn(socket, () => !isHeld))
-  socket.once('close', () => socketTurns.forget(socket))
-  socketTurns.resume(socket)
+  socket.on('data', () => handOn(socket, () => !isHeld))
+  readOn(socket)
 }
 
 /** While it is held a tunnel, or a socket that is read in turns, brings nothing, whoever asks for more. */

@@ -1,7 +1,7 @@
 /** A local socket in the form of a stream, for what is written for those. */
 import type { Socket } from 'node:net'
 import type { ByteStream } from '../ports.ts'
-import { socketTurns } from './socket-turns.ts'
+import { handOn, pauseReading, readOn } from './read-sockets.ts'
 import { reset } from './splice.ts'
 
 export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'transport'> {
@@ -31,14 +31,13 @@ export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'trans
   onBytes(listener: (bytes: Uint8Array) => void): void {
     const socket = this.#socket
     this.#onData = (chunk) =>
-      socketTurns.handOn(socket, () => {
+      handOn(socket, () => {
         this.#onCome(chunk.byteLength)
         if (!socket.destroyed) listener(chunk)
         return !this.#isPaused
       })
     socket.on('data', this.#onData)
-    socket.once('close', () => socketTurns.forget(socket))
-    socketTurns.resume(socket)
+    readOn(socket)
   }
 
   onEnd(listener: (error: Error | undefined) => void): void {
@@ -64,7 +63,7 @@ export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'trans
 
   resume(): void {
     this.#isPaused = false
-    if (!this.#isDetached && this.#socket.isPaused()) socketTurns.resume(this.#socket)
+    if (!this.#isDetached && this.#socket.isPaused()) readOn(this.#socket)
   }
 
   close(): void {
@@ -79,7 +78,6 @@ export class SocketStream implements Omit<ByteStream, 'peer' | 'direct' | 'trans
   detach(): void {
     this.#isDetached = true
     if (this.#onData !== undefined) this.#socket.off('data', this.#onData)
-    socketTurns.forget(this.#socket)
-    this.#socket.pause()
+    pauseReading(this.#socket)
   }
 }

@@ -4,9 +4,10 @@
  * chunks of the socket are the stream's from `send` on, and those of the stream the socket's.
  */
 import type { Socket } from 'node:net'
-import { FULL_CHUNK_BYTES, MUCH_UNWRITTEN_BYTES, SOCKET_BUFFER_BYTES } from '../limits.ts'
+import { endOfTurn } from '@mesh/core/limits'
+import { FULL_CHUNK_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
-import { socketTurns } from './socket-turns.ts'
+import { handOn, pauseReading, readOn } from './read-sockets.ts'
 import { type SharedUnwritten, SocketWriter } from './unwritten.ts'
 
 const NOTHING = new Uint8Array(0)
@@ -41,7 +42,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
 
   socket.on('data', (chunk: Buffer) => {
     traffic.bytesOut += chunk.byteLength
-    socketTurns.handOn(socket, () => stream.send(chunk))
+    handOn(socket, () => stream.send(chunk))
   })
   socket.on('end', () => stream.end())
   socket.on('drain', () => stream.resume())
@@ -50,7 +51,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   })
   socket.on('close', () => {
     socketIsOver = true
-    socketTurns.forget(socket)
+    pauseReading(socket)
     // closed before both directions had ended: by an error, or because this node stops
     if (!streamIsOver && !(socket.readableEnded && socket.writableFinished)) {
       error ??= new Error('the local connection was closed')
@@ -60,19 +61,25 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   })
 
   const coalesce = createCoalescer(socket)
-  const writer = new SocketWriter(socket)
-  const waits = waitsWithOthers(socket, stream, { ...shared, writer })
+  const writer = new SocketWriter(socket, {
+    ...shared,
+    peer: stream.peer,
+    end(reason) {
+      stream.abort(reason)
+      reset(socket)
+    },
+  })
   const write = (bytes: Uint8Array) => {
     traffic.bytesIn += bytes.byteLength
     if (!socket.writable) return
     coalesce(bytes)
     writer.write(bytes)
-    if (!waits()) return
+    if (!writer.isFull) return
     stream.pause()
     // a socket that holds less than its mark tells no 'drain'
-    if (!socket.writableNeedDrain) socket.write(NOTHING, () => waits() || stream.resume())
+    if (!socket.writableNeedDrain) socket.write(NOTHING, () => writer.isFull || stream.resume())
   }
-  stream.onDrain(() => socketTurns.resume(socket))
+  stream.onDrain(() => readOn(socket))
   stream.onRemoteEnd(() => socket.end())
   stream.onEnd((reason) => {
     streamIsOver = true
@@ -88,29 +95,7 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   // it may have ended before it was joined
   if (socket.readableEnded) stream.end()
   // where the stream has no room what is read would wait here, a block of each socket; `onDrain` follows
-  if (stream.send(NOTHING)) socketTurns.resume(socket)
-}
-
-/** Tells whether too much waits to be written to a socket. Those with the most are reset when too much waits in all. */
-function waitsWithOthers(
-  socket: Socket,
-  stream: ByteStream,
-  { unwritten, address, writer }: SharedUnwritten & { readonly writer: SocketWriter },
-): () => boolean {
-  const waiting = {
-    peer: stream.peer,
-    address,
-    count: () => writer.waitingBytes,
-    end(reason: Error) {
-      stream.abort(reason)
-      reset(socket)
-    },
-  }
-  socket.on('drain', () => unwritten.count(waiting))
-  return () => {
-    unwritten.count(waiting)
-    return writer.waitingBytes > (unwritten.bytes > MUCH_UNWRITTEN_BYTES ? 0 : SOCKET_BUFFER_BYTES)
-  }
+  if (stream.send(NOTHING)) readOn(socket)
 }
 
 /** Gathers what comes in full TLS records, several at a time: these are written by one system call. */
@@ -125,7 +110,7 @@ function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
     isCorked = true
     socket.cork()
     // after all that this turn of the event loop reads
-    setImmediate(uncork)
+    endOfTurn(uncork)
   }
 }
 

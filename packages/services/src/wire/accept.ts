@@ -4,9 +4,9 @@
  * why.
  */
 import { addressGroup, type Clock, type Logger, toError } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import { MAX_LARGE_READERS, MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
-import type { Slots } from '../slots.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { encodeFrame, readMessage } from './frames.ts'
@@ -48,7 +48,7 @@ export interface AcceptComponents {
   readonly clock: Clock
   readonly log: Logger
   readonly refusals: Refusals
-  readonly slots: Slots
+  readonly connections: Scope
   /** Bounds what waits for the targets of all. */
   readonly unwritten: Unwritten
 }
@@ -56,10 +56,10 @@ export interface AcceptComponents {
 /** How a connection of a peer is joined with its target, by what all peers have here. */
 export function servedBy(
   { peer }: Pick<ByteStream, 'peer'>,
-  { slots, unwritten, network }: Pick<AcceptComponents, 'slots' | 'unwritten' | 'network'>,
+  { connections, unwritten, network }: Pick<AcceptComponents, 'connections' | 'unwritten' | 'network'>,
 ) {
   const address = addressGroup(network.addressOf(peer) ?? '')
-  const reading = { isPaused: true, hasSmallReads: slots.taken > MAX_LARGE_READERS }
+  const reading = { isPaused: true, hasSmallReads: connections.total > MAX_LARGE_READERS }
   return { reading, shared: { unwritten: unwritten.served, address } }
 }
 
@@ -69,7 +69,7 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
   init: AcceptInit<Request>,
   components: AcceptComponents,
 ): Promise<void> {
-  const { slots, network, refusals, log } = components
+  const { connections, network, refusals, log } = components
   const { peer } = stream
   const refuse = ({ code, message }: RequestRefused) => {
     refusals.refuse(`${init.protocol}.${code}`, peer, message)
@@ -77,8 +77,8 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
     stream.close()
   }
   const end = () => stream.abort(new Error('others wait for a connection'))
-  const release = slots.take({ peer, address: network.addressOf(peer), end })
-  if (release === undefined) return refuse(new RequestRefused('busy', 'too many connections at a time'))
+  const place = connections.reserve({ peer, address: network.addressOf(peer) ?? '', end })
+  if (place === undefined) return refuse(new RequestRefused('busy', 'too many connections at a time'))
   try {
     await serve(stream, init, components)
   } catch (error) {
@@ -88,7 +88,7 @@ export async function acceptRequest<Request extends { readonly entries: Uint8Arr
       stream.abort(toError(error))
     }
   } finally {
-    release()
+    place.release()
   }
 }
 

@@ -135,34 +135,40 @@ export const SLOW_TELL_MS = 6_000
 /** Addresses and peers whose probes are counted; of more, the one probed longest ago begins anew. */
 const maxRemembered = 4_096
 /** Probes to addresses that answered. */
-export const PROBES: RateInit = {
+export const PROBES = {
   perPeer: { perSecond: 40, burst: 200 },
   all: { perSecond: 1_000, burst: 1_000 },
   maxRemembered,
-}
+} satisfies RateInit
 /**
  * Probes to addresses that a peer named and that never answered: they may be those of strangers. A search sends eight to each
  * address.
  */
-export const UNPROVEN_PROBES: RateInit = {
+export const UNPROVEN_PROBES = {
   perPeer: { perSecond: 5, burst: 300 },
   perAddress: { perSecond: 50, burst: 750 },
   all: { perSecond: 100, burst: 1_500 },
   maxRemembered,
-}
+} satisfies RateInit
 /** The same to one address, for all peers that named it: many members may be behind one NAT. */
-export const PROBES_TO_UNPROVEN: RateInit = { perAddress: { perSecond: 10, burst: 300 }, maxRemembered }
+export const PROBES_TO_UNPROVEN = {
+  perAddress: { perSecond: 10, burst: 300 },
+  maxRemembered,
+} satisfies RateInit
 /** Answers to the probes of one peer from addresses that answered. */
-export const ANSWERS: RateInit = { perPeer: { perSecond: 40, burst: 40 }, maxRemembered }
+export const ANSWERS = { perPeer: { perSecond: 40, burst: 40 }, maxRemembered } satisfies RateInit
 /** Answers to probes from addresses that never answered: an attacker on the way may replay probes from anywhere. */
-export const UNPROVEN_ANSWERS: RateInit = {
+export const UNPROVEN_ANSWERS = {
   perPeer: { perSecond: 40, burst: 40 },
   perAddress: { perSecond: 100, burst: 1_500 },
   all: { perSecond: 200, burst: 3_000 },
   maxRemembered,
-}
+} satisfies RateInit
 /** The same to one address. */
-export const ANSWERS_TO_UNPROVEN: RateInit = { perAddress: { perSecond: 50, burst: 1_500 }, maxRemembered }
+export const ANSWERS_TO_UNPROVEN = {
+  perAddress: { perSecond: 50, burst: 1_500 },
+  maxRemembered,
+} satisfies RateInit
 /** How often, at most, those are asked when a path is in doubt, in ms. */
 export const ASK_WITNESSES_MS = 1_000
 /** How many paths are kept for the sake of knowing how others see this socket. */

@@ -21,7 +21,7 @@ export const CONTROL_CHANNELS_PER_PEER = 3
 /** The most exchanges that this node begins at a time; further peers wait. */
 export const MAX_OWN_EXCHANGES = 32
 /** Exchanges of others that are served at a time: each costs one X25519. One address, or relay, has half of them at most. */
-export const SERVED_EXCHANGES: ScopeLimits = { all: 256, perAddress: 128 }
+export const SERVED_EXCHANGES = { all: 256, perAddress: 128 } satisfies ScopeLimits
 /** The most keys that are held, as long as their channels, of members that are not in the table. */
 export const MAX_KEYS_OUTSIDE_TABLE = 1024
 /** How long the greater peer id leaves the smaller one to open the channel, in ms: both see a connection at once. */
@@ -82,6 +82,6 @@ export const NEW_STREAM_EVERY_MS = 2_000
 /** How long a stream is kept unread, in ms, that comes before its peer's key or entry in the ledger. */
 export const STREAM_HELD_MS = 10_000
 /** Streams that are kept so: unread, each holds up to 256 KiB. One address, or relay, has half of them at most. */
-export const HELD_STREAMS: ScopeLimits = { all: 64, perAddress: 32 }
+export const HELD_STREAMS = { all: 64, perAddress: 32 } satisfies ScopeLimits
 /** How long a relayed stream may still bring what it has, in ms, after a direct one came. */
 export const STREAM_MOVE_MS = 500

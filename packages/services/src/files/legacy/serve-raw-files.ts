@@ -3,6 +3,7 @@
  * file, so legacy members get the first that is offered, and no folder.
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
 import { MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
@@ -11,12 +12,11 @@ import { readBlocks } from '../block-file.ts'
 import { openShared } from '../scan.ts'
 import type { SendingLoad } from '../sending-load.ts'
 import type { ByteStream, ServicesLedger } from '../../ports.ts'
-import type { Slots } from '../../slots.ts'
 
 export interface RawFilesInit {
   readonly network: FilesNetwork
   /** Shared with our own protocol. */
-  readonly slots: Slots
+  readonly receivers: Scope
   /** The time and memory that all receivers share. */
   readonly load: SendingLoad
   /** The path that legacy members get. */
@@ -30,19 +30,19 @@ export interface RawFilesInit {
 const STALL_MS = 60_000
 
 export async function serveRawFiles(init: RawFilesInit): Promise<void> {
-  const { network, slots, log } = init
+  const { network, receivers, log } = init
   const options = { from: 'heard', relayed: false, maxPerPeer: MAX_RECEIVERS_PER_PEER } as const
   await network.streams.handle(LEGACY_FILE_PROTOCOL, options, (stream) => {
     const { peer } = stream
     const end = () => stream.abort(new Error('others wait for a place'))
-    const release = slots.take({ peer, address: network.addressOf(peer), end })
-    if (release === undefined) return stream.abort(new Error('too many receivers'))
+    const place = receivers.reserve({ peer, address: network.addressOf(peer) ?? '', end })
+    if (place === undefined) return stream.abort(new Error('too many receivers'))
     sendRaw(stream, init)
       .catch((error: unknown) => {
         log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
         stream.abort(toError(error))
       })
-      .finally(release)
+      .finally(() => place.release())
   })
 }
 
@@ -60,7 +60,7 @@ async function sendRaw(stream: ByteStream, { path, load, ledger, clock }: RawFil
   try {
     for await (const blocks of readBlocks(file, { offset: 0, end: entries[0]?.size ?? 0 }, load)) {
       for (const { bytes } of blocks) {
-        await load.inTurn()
+        await load.turn()
         if (!stream.send(bytes)) await drained(stream, { clock, signal: ended.signal })
       }
       ended.signal.throwIfAborted()
