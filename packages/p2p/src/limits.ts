@@ -57,21 +57,17 @@ export const IDENTIFIES = {
   perAddress: { perSecond: 10, burst: 200 },
   all: { perSecond: 100, burst: 600 },
 } satisfies RateInit
-/** Questions to this node's DHT that one address may ask, a second in the long run and at once. */
-export const DHT_QUESTIONS_BY_ADDRESS = { perSecond: 20, burst: 400 } as const
-/** The same of all addresses together. */
-export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
-/** Records that one address may leave in it, a second in the long run and at once. */
-export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
-/** The same of all addresses together. */
-export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
-/** How long one turn of the event loop may look at and dial whom the DHT's own questions lead to, in ms. */
-export const DHT_TURN_MS = 8
-/** The time that answering them may take at once, in ms. */
-export const DHT_BURST_MS = 10
-/** Answering them gets at most one part in this many of the time after that. */
-export const DHT_TIME_SHARE = 3
-/** Records that it keeps; of more the oldest goes. Each question for one looks through all of them. */
+/** Questions to this node's DHT. */
+export const DHT_QUESTIONS = {
+  perAddress: { perSecond: 20, burst: 400 },
+  all: { perSecond: 100, burst: 1_000 },
+} satisfies RateInit
+/** Records that others leave in this node's DHT. */
+export const DHT_RECORDS = {
+  perAddress: { perSecond: 1, burst: 100 },
+  all: { perSecond: 3, burst: 600 },
+} satisfies RateInit
+/** Records that this node's DHT keeps: the oldest go. Each question for one looks through all of them. */
 export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
 export const MAX_RATED_ADDRESSES = 4_096

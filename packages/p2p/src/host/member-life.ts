@@ -85,6 +85,7 @@ async function joinPlatform(
       methods: given.methods,
       bootstrap: given.bootstrap,
       stunPorts: exchange.stunPorts,
+      setEndReservation: (end) => void (given.view.endReservation = end),
       setStunPort: (port) => exchange.setStunPort(port),
     })
   } catch (error) {

@@ -34,9 +34,10 @@ import { createUdpPortMappings, type UdpPortMappings } from '../nat/udp-port-map
 import type { P2pComponents } from '../p2p-components.ts'
 import { Sockets } from '../transport/sockets.ts'
 import { tcp } from '../transport/tcp.ts'
-import { rememberMachineAddresses } from '../upstream/machine-addresses.ts'
+import { rememberMachineAddresses } from '../upstream/node/machine-addresses.ts'
 import type { MarkSocket } from '../upstream/node/mark-socket.ts'
-import { relayInStep } from '../upstream/relayed-bytes.ts'
+import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
+import { endReservations } from '../upstream/circuit-relay/reservations.ts'
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
@@ -222,21 +223,21 @@ async function joinRelay(
   await joinCircuits(host, context.clock)
   const stops: Stop[] = []
   if (switches.relayService) {
-    const server = await joinService(
-      host,
-      'relay',
-      circuitRelayServer({
-        maxInboundHopStreams: 2 * maxCircuitsPerPeer,
-        maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
-        reservations: {
-          maxReservations: RELAY_RESERVATIONS.all,
-          reservationTtl: reservationMs,
-          defaultDurationLimit: maxDurationMs,
-          defaultDataLimit: BigInt(maxBytes),
-        },
-      }),
-    )
-    relayInStep(server)
+    const build = circuitRelayServer({
+      maxInboundHopStreams: 2 * maxCircuitsPerPeer,
+      maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
+      reservations: {
+        maxReservations: RELAY_RESERVATIONS.all,
+        reservationTtl: reservationMs,
+        defaultDurationLimit: maxDurationMs,
+        defaultDataLimit: BigInt(maxBytes),
+      },
+    })
+    await joinService(host, 'relay', (components: Parameters<typeof build>[0]) => {
+      const server = relayInStep(build(components))
+      context.setEndReservation(endReservations(server))
+      return server
+    })
     await boundRelaying(host.services.parts.components.registrar, context.clock)
     stops.push(await answerStun(context, plan))
   }

@@ -23,8 +23,7 @@ import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { IDENTIFY_TIMEOUT_MS, MAX_INBOUND_PER_SECOND, PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
-import { leaveOutFutureRecords } from '../upstream/future-records.ts'
-import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
+import { boundPeerIds } from '../addresses/peer-id-lengths.ts'
 import { isInDoubt } from './doubts.ts'
 import { muxer } from './muxer.ts'
 import { quietLogger } from './quiet-logger.ts'
@@ -103,7 +102,6 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
   })
   const made = host as unknown as MeshHost
   replaceGetConnections(made.services.parts.components.connectionManager)
-  leaveOutFutureRecords(made.services.parts.components.peerStore, init.clock)
   return made
 }
 

@@ -1,6 +1,11 @@
 /**
- * Sets options of a TCP socket before it connects or accepts. Node has no way to: when it tells of a socket that is connected,
- * the kernel has chosen its source address.
+ * Sets options of a TCP socket before it connects or accepts.
+ *
+ * @library Node.js 26.10
+ * @wraps `_handle` of sockets and servers, its `fd`, `bind` and `bind6`
+ * @without A VPN that this host carries catches its own packets: the kernel chooses the source address before Node tells of
+ * the socket.
+ * @shown `test/marked-sockets.test.ts`
  */
 import type { Server, Socket } from 'node:net'
 import { MeshError } from '@mesh/core'

@@ -3,11 +3,11 @@ import type { Stream } from '@libp2p/interface'
 import { ping } from '@libp2p/ping'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { answerOfNobody, joinPrivateDht, PROVIDER_PEERS } from '../../test/private-dht.ts'
-import { startRawHost } from '../../test/raw-peer.ts'
-import type { Find } from '../discovery/find.ts'
-import { MAX_PROVIDERS_OF_ADDRESS } from '../limits.ts'
-import { PRIVATE_DHT_PROTOCOL } from '../protocols.ts'
+import { answerOfNobody, joinPrivateDht, PROVIDER_PEERS } from '../../../test/private-dht.ts'
+import { startRawHost } from '../../../test/raw-peer.ts'
+import type { Find } from '../../discovery/find.ts'
+import { MAX_PROVIDERS_OF_ADDRESS } from '../../limits.ts'
+import { PRIVATE_DHT_PROTOCOL } from '../../protocols.ts'
 
 const GET_PROVIDERS = 3
 const HOME = multiaddr('/ip4/192.0.2.1/tcp/4001').bytes

@@ -8,7 +8,7 @@ import { answerOfNobody, CLOSER_PEERS, joinPrivateDht } from '../../test/private
 import { startRawHost } from '../../test/raw-peer.ts'
 import { FREE_HOST_FAILURES, MAX_DIALS_OF_UNKNOWN_HOST } from '../limits.ts'
 import { PRIVATE_DHT_PROTOCOL } from '../protocols.ts'
-import { dialWithinBounds } from './dht-dials.ts'
+import { dhtComponents } from './dht-components.ts'
 
 /** A third party, which closes each connection. */
 async function startThirdParty() {
@@ -45,13 +45,14 @@ test('peers that answers of a DHT invent at one host have a node dial it a few t
 test('looks at peers, dials and pings of a DHT each wait for their turn', async () => {
   const done: string[] = []
   const note = (what: string) => async () => void done.push(what)
-  const { connectionManager, ping } = dialWithinBounds(
+  const { connectionManager, ping } = dhtComponents(
     {
       connectionManager: { isDialable: note('look'), openStream: note('stream') },
       ping: { ping: note('ping') },
+      registrar: {},
+      datastore: {},
     } as never,
-    note('connect'),
-    { turn: note('turn') },
+    { connect: note('connect'), budget: { turn: note('turn') }, maxRecords: 1 },
   ) as {
     readonly connectionManager: { isDialable(): Promise<void>; openStream(): Promise<void> }
     readonly ping: { ping(): Promise<void> }

@@ -1,15 +1,19 @@
 /** A host of libp2p with our circuits, and a relay that says what a test wants it to. */
+import { circuitRelayServer } from '@libp2p/circuit-relay-v2'
+import { generateKeyPair } from '@libp2p/crypto/keys'
 import { identify } from '@libp2p/identify'
-import type { Libp2p, Transport } from '@libp2p/interface'
+import type { Libp2p, PeerId, Transport } from '@libp2p/interface'
+import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { createManualClock, eventually, type ManualClock } from '@mesh/testkit'
-import { multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { startRawHost } from '../../test/raw-peer.ts'
-import { writeFrame } from '../libp2p/frames.ts'
-import { RELAY_RESERVATION_MS } from '../limits.ts'
-import { RELAY_HOP } from '../protocols.ts'
-import { buildCircuitTransport } from './circuit-reservations.ts'
+import { startRawHost } from '../../../test/raw-peer.ts'
+import { writeFrame } from '../../libp2p/frames.ts'
+import { RELAY_RESERVATION_MS } from '../../limits.ts'
+import { RELAY_HOP } from '../../protocols.ts'
+import { buildCircuitTransport } from '../../nat/circuits.ts'
+import { endReservations } from './reservations.ts'
 
 const DAY_MS = 86_400_000
 afterEach(() => {
@@ -91,3 +95,25 @@ test('a reservation is renewed where the clock is set back after it was made', a
   await clock.advance(RELAY_RESERVATION_MS - 60_000)
   await eventually(() => expect(relay.asked).toBe(2))
 })
+
+test('a reservation that is ended leaves its place to another', async () => {
+  const host = await startRawHost({
+    transports: [tcp()],
+    services: {
+      identify: identify(),
+      relay: circuitRelayServer({ reservations: { maxReservations: 1 } }),
+    },
+  })
+  const { relay } = host.services as unknown as { readonly relay: object }
+  const { reservationStore } = relay as {
+    readonly reservationStore: { reserve(peer: PeerId, from: Multiaddr): { readonly status: string } }
+  }
+  const [first, second] = [await createPeer(), await createPeer()]
+  const from = multiaddr('/ip4/192.0.2.1/tcp/1')
+  expect(reservationStore.reserve(first, from).status).toBe('OK')
+  expect(reservationStore.reserve(second, from).status).toBe('RESERVATION_REFUSED')
+  endReservations(relay)(first.toString())
+  expect(reservationStore.reserve(second, from).status).toBe('OK')
+})
+
+const createPeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))

@@ -1,17 +1,15 @@
 /**
- * Has the two sides of a circuit over this node keep step. @libp2p/circuit-relay-v2 4.2.13 joins them by `pipe` of
- * @libp2p/utils 7.4.1, which takes what the one sends as fast as it comes and keeps it until the other takes it, without a
- * bound: a member filled circuits to members that read nothing, and the node grew by 435 MB in eight seconds
- * (`npm run attack -- unread-circuits`). So a side is not read while more than a little of it waits to be passed on, and it has
- * ended once all that came before its end was read. What waits is counted with what waits on streams that nobody reads.
- * Report to send: 'a relay buffers all that one side of a circuit sends and the other does not read'.
+ * Has the two sides of a circuit over this node keep step: one side is read as fast as the other takes it.
  *
- * Reaches into the server's `handleConnect` and `stopHop`; where one is missing nothing is held back. Without it
- * `test/relay.test.ts` ('a circuit is read as fast as it is taken') fails.
+ * @library @libp2p/circuit-relay-v2 4.2.13
+ * @wraps `CircuitRelayServer.handleConnect` and `stopHop`
+ * @without Memory grows past its bound: the relay keeps all that one side sends and the other does not read.
+ * @shown `test/relay.test.ts`, `npm run attack -- unread-circuits`
  */
 import type { Stream } from '@libp2p/interface'
-import { RELAY_HIGH_WATER_BYTES } from '../limits.ts'
-import { chargeOf, countHeld } from './held-by-readers.ts'
+import { RELAY_HIGH_WATER_BYTES } from '../../limits.ts'
+import { chargeOf, countHeld } from '../held-by-readers.ts'
+import { openInner } from '../inner-names.ts'
 
 /** The library's service, as far as its inner parts are used here. */
 interface RelayServer {
@@ -24,9 +22,10 @@ interface ConnectInit {
   readonly stream: { unwrap(): Stream }
 }
 
-/** Has a relay keep little of what the sides of its circuits send. */
-export function relayInStep(server: object): void {
-  if (!isRelayServer(server)) return
+/** Changes a relay that has not started yet. @throws MeshError `p2p.incompatible_library` */
+export function relayInStep<T>(relay: T): T {
+  const names = ['handleConnect', 'stopHop'] as const
+  const server = openInner<RelayServer>('@libp2p/circuit-relay-v2 4.2.13', relay, names)
   const { handleConnect } = server
   server.handleConnect = async (init, options) => {
     let to: Stream | undefined
@@ -43,11 +42,12 @@ export function relayInStep(server: object): void {
     const joining = Object.create(server, { stopHop: { value: stopHop } }) as RelayServer
     await handleConnect.call(joining, { ...init, stream: { ...init.stream, unwrap } }, options)
   }
+  return relay
 }
 
-/** Reads one side only as fast as the other takes it; to be called before they are joined. */
+/** Reads one side as fast as the other takes it; must be called before they are joined. */
 function readInStep(from: Stream, to: Stream): void {
-  // taken from the one side and not yet given to the other
+  // bytes taken from one side and not yet given to the other
   let between = 0
   const waiting = () => between + to.writeBufferLength
   const keepStep = () => {
@@ -72,20 +72,15 @@ function readInStep(from: Stream, to: Stream): void {
   for (const event of ['drain', 'idle'] as const) to.addEventListener(event, keepStep)
 }
 
-/** Tells that the other side ends once all that it sent was read: the library tells it at once, and some may still wait. */
+/** Tells that the other side has ended once all of its bytes were read: the library tells it at once. */
 function endOnceRead(stream: Stream): void {
   const add = stream.addEventListener.bind(stream) as (...given: readonly unknown[]) => void
   stream.addEventListener = (type: string, listener: (event: Event) => void, ...rest: readonly unknown[]) => {
     if (type !== 'remoteCloseWrite') return add(type, listener, ...rest)
-    // what was broken off ends, too, and whoever listens is told of that by its closing
+    // a stream that was reset ends, too; its `close` tells that
     const tell = (event: Event) => {
       if (stream.status !== 'aborted' && stream.status !== 'reset') listener(event)
     }
     add('end', tell, ...rest)
   }
-}
-
-function isRelayServer(server: object): server is RelayServer {
-  const { handleConnect, stopHop } = server as Partial<RelayServer>
-  return typeof handleConnect === 'function' && typeof stopHop === 'function'
 }

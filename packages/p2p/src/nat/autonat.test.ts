@@ -3,7 +3,7 @@ import { defaultLogger } from '@libp2p/logger'
 import type { AddressManager } from '@libp2p/interface-internal'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, onTestFinished, test } from 'vitest'
-import { withoutRelayedCandidates } from './autonat-questions.ts'
+import { withoutRelayedCandidates } from './autonat.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 const STRAIGHT = '/ip4/8.8.4.4/tcp/4001'

@@ -1,11 +1,6 @@
 /**
- * Bounds the ids of peers in addresses. @multiformats/multiaddr 13.0.3 makes base58 of `/p2p/...` as it reads an address,
- * which takes time by the square of the id's length: 8 KB in what a peer says of itself take a tenth of a second, a
- * megabyte in a question to a relay takes hours.
- * Report to send: 'the p2p component of a multiaddr has no upper bound, and base58 is quadratic'.
- *
- * By the registry that the library offers, so that every address that any part of libp2p reads has the bound. Without it
- * `peer-id-lengths.test.ts` fails; `npm run attack -- identify-lists relay-messages` sends such addresses.
+ * Bounds the ids of peers in addresses, by the registry that @multiformats/multiaddr offers. Base58 takes time by the square of
+ * the length: an id of a megabyte in a question to a relay would take hours (`npm run attack -- relay-messages`).
  */
 import { CODE_P2P, registry } from '@multiformats/multiaddr'
 import { MAX_PEER_ID_BYTES } from '../limits.ts'
@@ -15,7 +10,7 @@ const MAX_PEER_ID_CHARS = 2 * MAX_PEER_ID_BYTES
 
 let isBounded = false
 
-/** Has addresses refused that name a peer by too long an id; once for the whole process. */
+/** Has every part of libp2p refuse addresses with too long an id. Works once for the process. */
 export function boundPeerIds(): void {
   if (isBounded) return
   isBounded = true

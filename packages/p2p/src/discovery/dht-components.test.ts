@@ -1,50 +1,10 @@
 import { setFlagsFromString } from 'node:v8'
 import vm from 'node:vm'
-import type { Connection, PeerId, Stream } from '@libp2p/interface'
+import type { Connection, Stream, StreamHandler } from '@libp2p/interface'
+import { loopBudget } from '@mesh/core/limits'
 import { createManualClock, eventually } from '@mesh/testkit'
-import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { DHT_QUESTIONS_BY_ADDRESS, DHT_RECORDS_BY_ADDRESS } from '../limits.ts'
-import { boundQuestions, boundRecords, releaseEnded } from './dht-bounds.ts'
-
-const asker = (name: string) => ({ toString: () => name }) as PeerId
-
-test('one address with many keys asks a DHT so much and leaves so much, and others are not concerned', async () => {
-  const clock = createManualClock()
-  const answered: string[] = []
-  const rpc = {
-    async handleMessage(_asker: PeerId, { type }: { readonly type: string }) {
-      answered.push(type)
-    },
-  }
-  const connections = [
-    ...Array.from({ length: 50 }, (_, n) => ({
-      remotePeer: `sybil${n}`,
-      remoteAddr: multiaddr('/ip4/192.0.2.66/tcp/1'),
-    })),
-    { remotePeer: 'honest', remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1') },
-  ] as unknown as readonly Connection[]
-  boundQuestions(
-    { rpc },
-    {
-      getConnections: (peer) => connections.filter(({ remotePeer }) => String(remotePeer) === String(peer)),
-    },
-    clock,
-  )
-  const ask = (name: string, type: string) =>
-    rpc.handleMessage(asker(name), { type }).then(
-      () => true,
-      () => false,
-    )
-  for (let n = 0; n < 1_000; n++) await ask(`sybil${n % 50}`, n % 2 === 0 ? 'FIND_NODE' : 'ADD_PROVIDER')
-  const of = (type: string) => answered.filter((each) => each === type).length
-  expect(of('FIND_NODE')).toBe(DHT_QUESTIONS_BY_ADDRESS.burst)
-  expect(of('ADD_PROVIDER')).toBe(DHT_RECORDS_BY_ADDRESS.burst)
-  expect(await ask('honest', 'ADD_PROVIDER')).toBe(true)
-  expect(await ask('gone', 'FIND_NODE')).toBe(false)
-  await clock.advance(1_000)
-  expect(await ask('sybil0', 'FIND_NODE')).toBe(true)
-})
+import { boundRecords, dhtComponents } from './dht-components.ts'
 
 test('a DHT keeps the newest of its records', async () => {
   const held = new Map<string, string>()
@@ -79,7 +39,16 @@ test('a DHT lets go of a stream that has ended, whoever waits for its time to be
       await stream.close()
     },
   }
-  releaseEnded({ rpc })
+  let handler: StreamHandler = () => {}
+  const registrar = {
+    handle: async (_protocol: string, handle: StreamHandler) => void (handler = handle),
+  }
+  const components = dhtComponents({ registrar, connectionManager: {}, ping: {}, datastore: {} } as never, {
+    connect: async () => {},
+    budget: loopBudget(createManualClock()),
+    maxRecords: 1,
+  }) as { readonly registrar: typeof registrar }
+  await components.registrar.handle('/kad', (stream, connection) => rpc.onIncomingStream(stream, connection))
   const aborted: string[] = []
   const openStream = (protocol: string) =>
     ({
@@ -91,7 +60,9 @@ test('a DHT lets go of a stream that has ended, whoever waits for its time to be
     }) as unknown as Stream
   const take = async (protocol: string) => {
     const stream = openStream(protocol)
-    await rpc.onIncomingStream(stream, {} as Connection).catch((error: Error) => asked.push(error.message))
+    await Promise.resolve(handler(stream, {} as Connection)).catch((error: Error) =>
+      asked.push(error.message),
+    )
     return new WeakRef(stream)
   }
   const refs = [await take('whole'), await take('broken')]
