@@ -43,7 +43,7 @@ describe.each(documents)('%s', (file) => {
 })
 
 describe('what code and documents cite is there:', () => {
-  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts}/**/*.{ts,tsx,mjs,rs,md}'], {
+  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts,tools}/**/*.{ts,tsx,mjs,rs,md}'], {
     cwd: root,
     exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
   })
@@ -81,7 +81,7 @@ describe('what code and documents cite is there:', () => {
   })
 
   test('files, by their path or the end of it', () => {
-    const files = globSync('{*,{apps,docs,examples,packages,scripts,.ci}/**/*}', {
+    const files = globSync('{*,{apps,docs,examples,packages,scripts,tools,.ci}/**/*}', {
       cwd: root,
       exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
     })

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
-import { type AssetManifest, assetType } from '../src/node/assets.ts'
+import { type AssetManifest, assetType } from '../src/compose/assets.ts'
 
 /** Smaller files gain nothing. */
 const MIN_COMPRESSED_BYTES = 512

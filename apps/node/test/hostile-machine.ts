@@ -18,7 +18,7 @@ import { parseToken } from '@mesh/network'
 import { createP2pNode } from '@mesh/p2p/node'
 import { createReplicator } from '@mesh/replication'
 import { createVpn } from '@mesh/vpn'
-import { peerPorts } from '../src/node/peer-ports.ts'
+import { peerPorts } from '../src/compose/peer-ports.ts'
 
 const ADDRESS = '10.1.0.66/24'
 /** All that it sends, so that a run ends. */

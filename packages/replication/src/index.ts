@@ -21,7 +21,7 @@
  * }
  * ```
  */
-export type { InitialSyncReason, Prospect } from './presence/initial-sync.ts'
+export type { InitialSyncReason, ExpectedMembers } from './presence/initial-sync.ts'
 export {
   boundPieces,
   type Compression,

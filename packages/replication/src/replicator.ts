@@ -14,7 +14,7 @@ import {
   withDeadline,
 } from '@mesh/core'
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
-import { type InitialSync, createInitialSync, type Prospect } from './presence/initial-sync.ts'
+import { type InitialSync, createInitialSync, type ExpectedMembers } from './presence/initial-sync.ts'
 import { watchClockSteps } from './clock-steps.ts'
 import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
@@ -65,7 +65,7 @@ export interface ReplicatorComponents {
   readonly random: Random
   readonly logger: Logger
   /** Says whom this node could ask what it missed, while it has met nobody; default `somebody`. */
-  readonly prospect?: () => Prospect
+  readonly expectedMembers?: () => ExpectedMembers
   /** The compressor; fflate unless given. */
   readonly compression?: Compression
 }

@@ -14,7 +14,7 @@ import {
   type Verify,
 } from '@mesh/ledger'
 import type { Compression } from '../src/gossip/compression.ts'
-import type { Prospect } from '../src/presence/initial-sync.ts'
+import type { ExpectedMembers } from '../src/presence/initial-sync.ts'
 import { createReplicator, type Replicator, type ReplicatorInit } from '../src/replicator.ts'
 import type { SimLink, SimNetwork } from './sim-network.ts'
 
@@ -102,7 +102,7 @@ export interface SimNodeInit {
   readonly store?: Store
   readonly neighbours?: (peer: PeerId) => boolean
   readonly compression?: Compression
-  readonly prospect?: () => Prospect
+  readonly expectedMembers?: () => ExpectedMembers
   /** False for owners whose entries this node refuses. */
   readonly admits?: (owner: string) => boolean
 }
@@ -143,7 +143,7 @@ export async function startSimNode(init: SimNodeInit, at: SimSurroundings): Prom
     random: at.random,
     logger: silentLogger,
     compression: init.compression ?? plainCompression,
-    ...(init.prospect !== undefined && { prospect: init.prospect }),
+    ...(init.expectedMembers !== undefined && { expectedMembers: init.expectedMembers }),
   })
   await replicator.start()
   const kill = async () => {

@@ -169,11 +169,11 @@ describe('coming back', () => {
 
   it('begins after one second when it knows of nobody whom it could meet, and waits for who is found', async () => {
     const { clock, start } = createStage()
-    const anna = await start(0, { prospect: () => 'nobody' })
+    const anna = await start(0, { expectedMembers: () => 'nobody' })
     await clock.advance(SECOND)
     expect(anna.replicator.status()).toMatchObject({ ready: true, readyReason: 'alone' })
     await anna.kill()
-    const back = await start(1, { prospect: () => 'somebody' })
+    const back = await start(1, { expectedMembers: () => 'somebody' })
     await clock.advance(4 * SECOND)
     expect(back.replicator.status().ready).toBe(false)
     await back.kill()
@@ -181,7 +181,7 @@ describe('coming back', () => {
 
   it('waits longer while somebody is being met, and not for ever', async () => {
     const { clock, start } = createStage()
-    const anna = await start(0, { prospect: () => 'meeting' })
+    const anna = await start(0, { expectedMembers: () => 'meeting' })
     await clock.advance(14 * SECOND)
     expect(anna.replicator.status().ready).toBe(false)
     await clock.advance(2 * SECOND)

@@ -18,7 +18,7 @@ import {
   twinEntry,
 } from '../../../packages/replication/test/twin-ledger.ts'
 import { readPatternShape } from '@mesh/core/pattern'
-import { zlibCompression } from '../../../apps/node/src/node/zlib-compression.ts'
+import { zlibCompression } from '../../../apps/node/src/compose/zlib-compression.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const signer = createNodeSigner(new Uint8Array(32).fill(9))

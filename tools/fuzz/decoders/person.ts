@@ -39,7 +39,7 @@ import { keptChoice } from '../../../apps/node/src/exit/kept-exit.ts'
 import { kernelJournal } from '../../../apps/node/src/kernel/local-filter.ts'
 import { refuseLogLevels } from '../../../apps/node/src/log/log-level.ts'
 import { parseDnsPlace, parseForwardPlace, parseZone } from '../../../apps/node/src/settings/dns-values.ts'
-import { savedResolver } from '../../../apps/node/src/node/restore-resolver.ts'
+import { savedResolver } from '../../../apps/node/src/resolver/restore-resolver.ts'
 import { readDefaults } from '../../../apps/node/src/settings/given.ts'
 import {
   parseEgressPeer,

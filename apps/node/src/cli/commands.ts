@@ -1,8 +1,8 @@
 /** Every command of `mesh`. Help, completion and docs/flags.md come from this table. */
-import { accessCommands } from './access-commands.ts'
+import { accessCommands } from './access/access-commands.ts'
 import type { Command } from './command.ts'
-import { nodeCommands } from './node-commands.ts'
-import { offerCommands } from './offer-commands.ts'
+import { nodeCommands } from './node/node-commands.ts'
+import { offerCommands } from './offers/offer-commands.ts'
 
 export const rootCommand: Command = {
   name: '',
@@ -17,7 +17,7 @@ export const rootCommand: Command = {
     'mesh status                            see how it goes',
     'mesh ping 10.1.0.12                    see how another machine is reached',
   ],
-  load: async () => (await import('./root.ts')).runRoot,
+  load: async () => (await import('./run/root.ts')).runRoot,
 }
 
 export const commands: readonly Command[] = [
@@ -32,7 +32,7 @@ export const commands: readonly Command[] = [
       'mesh api --config network.yaml --listen unix:///run/mesh.sock',
       'mesh api --token-file mesh.token --listen :9000 --private',
     ],
-    load: async () => (await import('./run-node.ts')).runApi,
+    load: async () => (await import('./run/run-node.ts')).runApi,
   },
   {
     name: 'start',
@@ -40,7 +40,7 @@ export const commands: readonly Command[] = [
     summary: 'join the network without an interface and without serving the API on a port',
     description: 'The control socket still answers `mesh status` and `mesh ledger` on this machine.',
     examples: ['mesh start --token-file mesh.token'],
-    load: async () => (await import('./run-node.ts')).runStart,
+    load: async () => (await import('./run/run-node.ts')).runStart,
   },
   ...offerCommands,
   ...nodeCommands,
@@ -49,7 +49,7 @@ export const commands: readonly Command[] = [
     arguments: ['[BUCKET]', '[KEY]'],
     summary: 'read the ledger, a bucket or one key',
     examples: ['mesh ledger get notes greeting', 'mesh ledger get machines --json'],
-    load: async () => (await import('./ledger.ts')).runGet,
+    load: async () => (await import('./ledger/ledger.ts')).runGet,
   },
   {
     name: 'ledger put',
@@ -60,28 +60,28 @@ export const commands: readonly Command[] = [
       'echo \'{"a":1}\' | mesh ledger put notes object - --json',
       'mesh ledger put worker w1 \'{"Name":"w1","ID":"w1"}\' --keep 20s --field LastSeen=now',
     ],
-    load: async () => (await import('./ledger.ts')).runPut,
+    load: async () => (await import('./ledger/ledger.ts')).runPut,
   },
   {
     name: 'ledger delete',
     arguments: ['BUCKET', '[KEY]'],
     summary: 'delete a key, or all of a bucket that this node may delete',
     examples: ['mesh ledger delete notes greeting'],
-    load: async () => (await import('./ledger.ts')).runDelete,
+    load: async () => (await import('./ledger/ledger.ts')).runDelete,
   },
   {
     name: 'ledger list',
     arguments: ['[BUCKET]'],
     summary: 'list the buckets, or the keys of one',
     examples: ['mesh ledger list', 'mesh ledger list notes'],
-    load: async () => (await import('./ledger.ts')).runList,
+    load: async () => (await import('./ledger/ledger.ts')).runList,
   },
   {
     name: 'ledger watch',
     arguments: ['[BUCKET]'],
     summary: 'print changes as they happen, until Ctrl-C',
     examples: ['mesh ledger watch', 'mesh ledger watch notes --json'],
-    load: async () => (await import('./ledger-watch.ts')).runWatch,
+    load: async () => (await import('./ledger/ledger-watch.ts')).runWatch,
   },
   ...accessCommands,
   {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatLevels } from './log-level.ts'
-import { formatMachines } from './machines.ts'
+import { formatLevels } from './node/log-level.ts'
+import { formatMachines } from './node/machines.ts'
 
 const machine = {
   PeerID: '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',

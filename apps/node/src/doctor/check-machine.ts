@@ -178,7 +178,7 @@ function checkExit({ exit }: MachineFacts, node: NodeFacts | undefined): readonl
   )
 }
 
-/** Ends with a full stop and begins with a capital. */
+/** CleanUps with a full stop and begins with a capital. */
 export function sentence(text: string): string {
   const whole = text.endsWith('.') ? text : `${text}.`
   return whole.charAt(0).toUpperCase() + whole.slice(1)

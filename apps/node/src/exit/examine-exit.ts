@@ -1,7 +1,7 @@
 /** Says before a node starts what would keep this machine from using an exit, or from being one. Changes nothing. */
 import { MeshError } from '@mesh/core'
 import type { VpnProblem } from '@mesh/vpn'
-import { forwards } from '../node/vpn-host.ts'
+import { forwards } from '../machine/vpn-host.ts'
 import type { Settings } from '../settings/options.ts'
 import { findRoutingProblems, noGuard } from './exit-checks.ts'
 import { noNftables } from './exit-forwarding.ts'

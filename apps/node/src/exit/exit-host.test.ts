@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { silentLogger } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createEnds } from '../node/ends.ts'
+import { createCleanUps } from '../clean-ups.ts'
 import { type ExitHostInit, openExitHost } from './exit-host.ts'
 import type { VpnEvent, VpnExitStatus, VpnStatus } from '@mesh/vpn'
 import { CHECK_MS, EXIT_MARK, MEND_MS } from './limits.ts'
@@ -92,7 +92,7 @@ function program(name: string, text: string): void {
 }
 
 function opened(settings: Partial<ExitHostInit['settings']> = {}) {
-  const ends = createEnds()
+  const cleanUps = createCleanUps()
   const facts = () => ({ networks: [], rpFilter: () => 0, rules: '', ruleset, connections: [] })
   const init = {
     settings: { ...SETTINGS, ...settings },
@@ -102,7 +102,7 @@ function opened(settings: Partial<ExitHostInit['settings']> = {}) {
     log: silentLogger,
     facts,
   }
-  return { host: openExitHost(init, ends), ends }
+  return { host: openExitHost(init, cleanUps), cleanUps }
 }
 
 const vpn = {
@@ -161,7 +161,7 @@ test('without nftables there is no exit for members', () => {
 })
 
 test('what another program takes away is set again, and people are told', async () => {
-  const { host, ends } = opened({ exitNode: 'gate' })
+  const { host, cleanUps } = opened({ exitNode: 'gate' })
   host.attach(vpn)
   const stood = kernel()
   expect(stood).toEqual(['route-4', 'route-6', 'rules-4', 'rules-6', 'table-mesh_exit_guard'])
@@ -179,7 +179,7 @@ test('what another program takes away is set again, and people are told', async 
       title: expect.stringContaining('nftables table, routing rules, route'),
     }),
   ])
-  await ends.run()
+  await cleanUps.run()
   expect([kernel(), readdirSync(stateDir)]).toEqual([[], []])
 })
 
@@ -243,7 +243,7 @@ test('a route that the kernel refused, as the interface was down, is there soon 
 })
 
 test('the table of an exit is set again as well', async () => {
-  const { host, ends } = opened({ advertiseExit: true })
+  const { host, cleanUps } = opened({ advertiseExit: true })
   host.offer(['10.1.0.0/24'])
   // before the VPN stands, as members may send at once
   expect(kernel()).toEqual(['table-mesh_exit_mesh0'])
@@ -252,7 +252,7 @@ test('the table of an exit is set again as well', async () => {
   await clock.advance(MEND_MS)
   await expect.poll(() => kernel(), { timeout: 30_000 }).toEqual(['table-mesh_exit_mesh0'])
   expect(host.problems().map(({ code }) => code)).toContain('exit.taken_away')
-  await ends.run()
+  await cleanUps.run()
   expect(kernel()).toEqual([])
 })
 

@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
 import type { ExitFault, IpFamily, Vpn, VpnProblem, VpnStatus } from '@mesh/vpn'
-import type { Ends } from '../node/ends.ts'
-import { forwards } from '../node/vpn-host.ts'
+import type { CleanUps } from '../clean-ups.ts'
+import { forwards } from '../machine/vpn-host.ts'
 import type { Settings } from '../settings/options.ts'
 import type { HostFacts } from './exit-checks.ts'
 import { endJournal, endJournals, restoreExit } from './exit-journal.ts'
@@ -60,14 +60,14 @@ export interface ExitHostInit {
  * before anything connects.
  * @throws MeshError `exit.*`
  */
-export function openExitHost(init: ExitHostInit, ends: Ends): ExitHost {
+export function openExitHost(init: ExitHostInit, cleanUps: CleanUps): ExitHost {
   const { settings, stateDir, hasVpn, log } = init
   const uses = hasVpn && settings.exitNode !== undefined
   const mark = uses ? settings.fwmark : undefined
   restoreExit(stateDir, log, mark)
-  ends.add(() => endJournals(stateDir, log))
+  cleanUps.add(() => endJournals(stateDir, log))
   const host = new KernelExitHost(init)
-  ends.add(() => host.stop())
+  cleanUps.add(() => host.stop())
   if (uses) host.use(settings.exitNode)
   return host
 }

@@ -39,23 +39,23 @@ export interface InitialSyncComponents {
   readonly clock: Clock
   /** Sessions that run now. */
   readonly running: () => number
-  readonly prospect?: () => Prospect
+  readonly expectedMembers?: () => ExpectedMembers
 }
 
 /**
- * Says whom a node that has met nobody could still meet: `nobody` where none was named to it and none found, `meeting`
- * while one is being dialled for the first time, or is connected and not yet known as a member.
+ * Says whether a node that has met nobody could still meet a member. `nobody`: none was named or found. `meeting`: the node
+ * dials one for the first time, or is connected to one that has not proven itself.
  */
-export type Prospect = 'nobody' | 'somebody' | 'meeting'
+export type ExpectedMembers = 'nobody' | 'somebody' | 'meeting'
 
-const ALONE_AFTER_MS: Readonly<Record<Prospect, number>> = {
+const ALONE_AFTER_MS: Readonly<Record<ExpectedMembers, number>> = {
   nobody: ALONE_UNKNOWN_MS,
   somebody: ALONE_MS,
   meeting: ALONE_MEETING_MS,
 }
 
 export function createInitialSync(components: InitialSyncComponents): InitialSync {
-  const { ledger, topic, channels, clock, prospect = () => 'somebody' } = components
+  const { ledger, topic, channels, clock, expectedMembers = () => 'somebody' } = components
   let reason: InitialSyncReason | undefined
   let begunAt = clock.monotonic()
   let readySince: number | undefined
@@ -77,7 +77,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     const waitedMs = clock.monotonic() - begunAt
     if (waitedMs >= FIRST_SESSION_MS) return finish('waited_long_enough')
     const isAlone = ours().length === 0 && topic.peers().length === 0
-    if (isAlone && waitedMs >= ALONE_AFTER_MS[prospect()]) return finish('alone')
+    if (isAlone && waitedMs >= ALONE_AFTER_MS[expectedMembers()]) return finish('alone')
     if (waitedMs >= LEGACY_LEDGER_WAIT_MS && components.running() === 0) return finish('waited_long_enough')
     lookLater()
   }

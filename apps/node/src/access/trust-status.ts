@@ -1,0 +1,112 @@
+/** Tells people and programs who may use the network: problems with what to do, and families of `/metrics`. */
+import type { HealthProblem, Metric } from '@mesh/api-server'
+import { BUCKETS, shortPeerId } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import type { Administration, Trust } from '@mesh/trust'
+import { gauge } from '../metrics/metric-families.ts'
+
+type Snapshots = Pick<Ledger, 'self' | 'snapshot'>
+
+/** Nothing in a network without administrators, on a node without a peer gate. */
+export function trustProblems(trust: Trust | undefined, ledger: Snapshots): readonly HealthProblem[] {
+  if (trust === undefined) return []
+  const { administration, gate } = trust
+  return [
+    ...(administration === undefined ? [] : ownProblems(administration, ledger.self)),
+    ...(administration?.holdsKey === true ? administratorProblems(administration, trust) : []),
+    ...(gate?.isShut === true ? [EMPTY_ZONE] : []),
+  ]
+}
+
+const EMPTY_ZONE: HealthProblem = {
+  code: 'trust.empty_zone',
+  severity: 'warning',
+  title: 'The peer gate is on, and nobody counts as in the trust zone: nobody passes',
+  hint: 'Put a public key into the bucket trustzoneAuth, so that who holds its key gets in, or switch the gate off: PUT /api/peergate/disable. With --peergate-strict only entries count that go back to this node.',
+}
+
+function ownProblems(administration: Administration, self: string): readonly HealthProblem[] {
+  if (administration.isRevoked(self)) {
+    const by = administration.roster.members.find(({ peer, state }) => peer === self && state === 'revoked')
+    const who = by === undefined ? 'an administrator' : `the administrator ${shortPeerId(by.admin)}`
+    return [
+      {
+        code: 'trust.revoked',
+        severity: 'error',
+        title: `This node was shut out of the network by ${who}`,
+        hint: `Members refuse what comes from it. Only that administrator can let it in again: mesh admin admit ${self}`,
+      },
+    ]
+  }
+  if (administration.mayUse(self)) return []
+  const reason = administration.whyNoInvite
+  return [
+    {
+      code: 'trust.not_admitted',
+      severity: 'warning',
+      title:
+        reason === undefined
+          ? 'This node is not let into the network yet'
+          : `This node is not let into the network by its invite: ${reason}`,
+      hint: `An administrator lets it in with \`mesh admin admit ${self}\`, or gives it ${reason === undefined ? 'an' : 'a new'} invite: --invite CODE.`,
+    },
+  ]
+}
+
+function administratorProblems({ roster }: Administration, trust: Trust): readonly HealthProblem[] {
+  const waiting = trust.waiting().length
+  return [
+    ...roster.disputed.map(
+      ({ label, invite, claims }): HealthProblem => ({
+        code: 'trust.disputed_invite',
+        severity: 'warning',
+        title: `${claims.length} peers used the invite ${label === '' ? shortPeerId(invite) : JSON.stringify(label)}`,
+        hint: 'Its code is known to somebody else, and none of them is in by it: `mesh admin list` shows who, `mesh admin admit PEER` lets one in.',
+      }),
+    ),
+    ...(waiting === 0
+      ? []
+      : [
+          {
+            code: 'trust.waiting',
+            severity: 'warning',
+            title: `${waiting} ${waiting === 1 ? 'peer waits' : 'peers wait'} to be let in`,
+            hint: '`mesh admin list` shows who; `mesh admin admit PEER` lets one in. Whoever has the token can ask.',
+          } as const,
+        ]),
+  ]
+}
+
+/** Families of `/metrics`; a fixed number of samples. */
+export function trustMetrics(trust: Trust | undefined, ledger: Snapshots): readonly Metric[] {
+  if (trust === undefined) return []
+  const { administration, gate } = trust
+  return [
+    ...(gate === undefined
+      ? []
+      : [
+          gauge('mesh_peer_gate_enabled', 'Is 1 while the peer gate is on.', [
+            { value: Number(gate.enabled) },
+          ]),
+          gauge('mesh_trust_zone_peers', 'Peers in the bucket trustzone.', [
+            { value: ledger.snapshot().count(BUCKETS.trustzone) },
+          ]),
+        ]),
+    ...(administration === undefined ? [] : [membersMetric(administration, trust)]),
+  ]
+}
+
+function membersMetric({ roster }: Administration, trust: Trust): Metric {
+  const { admitted, revoked, provisional } = roster
+  const counts = {
+    admitted: admitted.size,
+    provisional: provisional.size,
+    waiting: trust.waiting().length,
+    revoked: revoked.size,
+  }
+  return gauge(
+    'mesh_admission_peers',
+    'Peers by what administrators say of them.',
+    Object.entries(counts).map(([state, value]) => ({ labels: { state }, value })),
+  )
+}

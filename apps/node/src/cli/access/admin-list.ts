@@ -1,0 +1,35 @@
+/** `mesh admin list`: administrators, members, invites. */
+import { printable, shortPeerId } from '@mesh/core'
+import type { AdmissionView } from '@mesh/api-contract'
+import { printableJson } from '../../log/printable.ts'
+import type { Run } from '../command.ts'
+import { findNode } from '../find-node.ts'
+import { formatTable } from '../format-table.ts'
+
+export const runAdminList: Run = async (call) => {
+  const view = await (await findNode(call)).getAdmission()
+  call.out(call.settings.json ? printableJson(view, 2) : formatAdmission(view))
+  return 0
+}
+
+function formatAdmission({ Administrators, HoldsKey, Members, Invites }: AdmissionView): string {
+  if (Administrators.length === 0) {
+    return 'This network has no administrators: whoever has its token is in. `mesh admin init` makes one.\n'
+  }
+  const key = HoldsKey ? '; this node holds the key' : ''
+  const members = Members.map(({ PeerID, Name, State }) => [printable(Name), State, PeerID])
+  const invites = Invites.map(({ Invite, Label, State, ExpiresAt, Claims }) => [
+    printable(Label),
+    State,
+    ExpiresAt,
+    Claims.map((peer) => shortPeerId(peer)).join(' '),
+    Invite,
+  ])
+  return [
+    `Administrators: ${Administrators.join(', ')}${key}\n`,
+    formatTable(['NAME', 'STATE', 'PEER'], members),
+    ...(invites.length === 0
+      ? []
+      : [formatTable(['LABEL', 'STATE', 'EXPIRES', 'USED BY', 'INVITE'], invites)]),
+  ].join('\n')
+}

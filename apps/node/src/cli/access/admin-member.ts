@@ -1,0 +1,42 @@
+/** Admits and revokes members: `mesh admin admit`, `mesh admin revoke`. */
+import { MeshError, tryParsePeerId } from '@mesh/core'
+import type { AdmissionView } from '@mesh/api-contract'
+import { printableJson } from '../../log/printable.ts'
+import type { Call, Run } from '../command.ts'
+import { findNode } from '../find-node.ts'
+
+export const runAdminAdmit: Run = (call) => setMember(call, 'admitted')
+
+export const runAdminRevoke: Run = (call) => setMember(call, 'revoked')
+
+async function setMember(call: Call, state: 'admitted' | 'revoked'): Promise<number> {
+  const { positionals, settings, out } = call
+  const client = await findNode(call)
+  const peer = findPeer(positionals[0] ?? '', await client.getAdmission())
+  const answer = await client.putMember({ peer, body: { State: state } })
+  const after = (await client.getAdmission()).Members.find(({ PeerID }) => PeerID === peer)
+  const other = state === 'admitted' && after?.State === 'revoked' ? after.Administrator : null
+  if (other !== null) {
+    throw new MeshError('trust.still_revoked', `${peer} stays shut out: the administrator ${other} said so`, {
+      hint: 'What you said is kept, and counts once that administrator lets the peer in again.',
+    })
+  }
+  const what = state === 'admitted' ? 'is let in' : 'is shut out'
+  out(settings.json ? printableJson({ ...answer, PeerID: peer }) : `${peer} ${what}\n`)
+  return 0
+}
+
+/** @throws MeshError `node.bad_input` */
+function findPeer(name: string, { Members }: AdmissionView): string {
+  if (tryParsePeerId(name) !== undefined) return name
+  const named = Members.filter((member) => member.Name.toLowerCase() === name.toLowerCase())
+  const [peer, second] = named
+  if (peer !== undefined && second === undefined) return peer.PeerID
+  throw new MeshError(
+    'node.bad_input',
+    peer === undefined
+      ? `no member is called ${JSON.stringify(name)}`
+      : `${named.length} members are called ${JSON.stringify(name)}`,
+    { hint: '`mesh admin list` has their peer ids.' },
+  )
+}

@@ -1,0 +1,54 @@
+/** `mesh admin init`, `invite`, `cancel`: who may use a network whose token names administrators. */
+import { systemRandom } from '@mesh/core'
+import { encodeToken } from '@mesh/network'
+import { createLogger } from '../../log/create-logger.ts'
+import { printableJson } from '../../log/printable.ts'
+import { stateFolder } from '../../settings/load-settings.ts'
+import { adminKeyFile } from '../../state/admin-key.ts'
+import { openKeyFile } from '../../state/identity.ts'
+import { makeFolder } from '../../state/make-folder.ts'
+import { requireNetwork } from '../../state/network.ts'
+import { systemClock } from '@mesh/core'
+import { dirname } from 'node:path'
+import type { Run } from '../command.ts'
+import { findNode } from '../find-node.ts'
+
+export const runAdminInit: Run = async (call) => {
+  const { settings, surroundings, command, out, note } = call
+  const network = requireNetwork(settings, command.name, surroundings.environment)
+  const file = adminKeyFile(settings, stateFolder(settings, surroundings), network.id)
+  makeFolder(dirname(file))
+  const log = createLogger(
+    { format: 'human', levels: 'warn', color: false, debug: false },
+    { clock: systemClock, write: (line) => note(line.trimEnd()) },
+  )
+  const { id } = openKeyFile(file, systemRandom, log)
+  const before = network.config.administrators ?? []
+  const administrators = before.includes(id) ? before : [...before, id]
+  const token = encodeToken({ ...network.config, administrators })
+  out(settings.json ? printableJson({ Administrator: id, KeyFile: file, Token: token }, 2) : `${token}\n`)
+  note(`Administrator ${id}; its key is in ${file}: keep a copy in a safe place.`)
+  note('Give every machine this token and restart its node; who is not let in then stays outside.')
+  return 0
+}
+
+export const runAdminInvite: Run = async (call) => {
+  const { settings, out, note } = call
+  const client = await findNode(call)
+  const { expires, label } = settings
+  const body = { LifeSeconds: Math.floor(expires / 1_000), ...(label !== undefined && { Label: label }) }
+  const invite = await client.createInvite({ body })
+  if (settings.json) out(printableJson(invite, 2))
+  else {
+    out(`${invite.Code}\n`)
+    note(`For one machine, until ${invite.ExpiresAt}: mesh --token-file FILE --invite CODE`)
+  }
+  return 0
+}
+
+export const runAdminCancel: Run = async (call) => {
+  const { positionals, settings, out } = call
+  const answer = await (await findNode(call)).cancelInvite({ invite: positionals[0] ?? '' })
+  out(settings.json ? printableJson(answer) : 'cancelled\n')
+  return 0
+}

@@ -1,0 +1,169 @@
+/** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
+import { type ApiClient, ApiError } from '@mesh/api-client'
+import { DROP_REASONS } from '@mesh/api-contract'
+import type {
+  DnsServerView,
+  GuestView,
+  HealthView,
+  NodeFactsView,
+  VpnPeerView,
+  VpnView,
+} from '@mesh/api-contract'
+import { printable, shortPeerId } from '@mesh/core'
+import { printableJson } from '../../log/printable.ts'
+import { CONTROL_SOCKET } from '../../state/instance-folder.ts'
+import type { Run } from '../command.ts'
+import { findNode } from '../find-node.ts'
+import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
+import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable } from './peer-table.ts'
+import { wayOf } from './packet-way.ts'
+
+export const runStatus: Run = async (call) => {
+  const status = await readStatus(await findNode(call))
+  if (call.settings.json) call.out(printableJson(status, 2))
+  else call.out(formatStatus(status, { verbose: call.settings.verbose }))
+  return 0
+}
+
+type Status = Awaited<ReturnType<typeof readStatus>>
+
+async function readStatus(client: ApiClient) {
+  const [node, summary, version, health, digest, peers, vpn, dns, guests] = await Promise.all([
+    nullWithout(client.getNode()),
+    client.getSummary(),
+    client.getVersion(),
+    client.getHealth(),
+    client.getDigest(),
+    client.listPeers(),
+    nullWithout(client.getVpn()),
+    nullWithout(client.getDnsServer()),
+    nullWithout(client.listGuests()),
+  ])
+  return {
+    Node: node,
+    Summary: summary,
+    Version: version.Version,
+    Health: health,
+    Digest: digest,
+    Peers: peers,
+    Vpn: vpn,
+    Dns: dns,
+    Guests: guests ?? [],
+  }
+}
+
+/** Null where the node has none, or is older than the request. */
+async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}
+
+/** Prints the lines that people read. */
+export function formatStatus(
+  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns, Guests }: Status,
+  { verbose = false }: { readonly verbose?: boolean } = {},
+): string {
+  const members = Peers.filter((peer) => peer.Connected && peer.Member).length
+  const lines = [
+    ...(Node === null ? [`node      ${Summary.NodeID} (mesh ${Version})`] : nodeLines(Node)),
+    ...Health.Problems.map(formatProblem),
+    `members   ${members} connected, ${Summary.OnChainNodes} on the topic, ${Peers.length} peers known`,
+    `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}, ownership ${Health.Ownership}`,
+    ...(Vpn === null ? [] : vpnLines(Vpn)),
+    ...(Dns === null ? [] : [dnsLine(Dns)]),
+  ]
+  const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
+  const reach = verbose ? formatReach(Peers) : ''
+  const guests = titledTable(GUEST_COLUMNS, Guests.map(guestRow))
+  return `${lines.join('\n')}\n${machines}${guests}${formatPeers(Peers)}${reach}`
+}
+
+function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFactsView): readonly string[] {
+  const { Version, StartedAt, UptimeSeconds } = rest
+  const places = Listen.filter((url) => !url.endsWith(`/${CONTROL_SOCKET}`))
+  return [
+    `node      ${Name === '' ? PeerID : `${Name} (${PeerID})`}`,
+    `network   ${Network}, instance ${Instance}`,
+    `api       ${places.join(' and ') || 'on the control socket only'}`,
+    `running   for ${formatTimeSpan(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
+  ].map(printable)
+}
+
+const isLoss = (reason: string) => DROP_REASONS[reason]?.isLoss !== false
+
+function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }: VpnView): readonly string[] {
+  const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
+  const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
+  const dropped = Object.entries(Drops)
+    .filter(([reason]) => isLoss(reason))
+    .toSorted(([, a], [, b]) => b - a)
+  return [
+    `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
+    ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
+    ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
+    ...exitLines(exits),
+    ...dropped.map(
+      ([reason, count]) => `dropped   ${count} packets (${reason}): ${DROP_REASONS[reason]?.title ?? ''}`,
+    ),
+  ].map(printable)
+}
+
+export function exitLines({
+  ExitNode,
+  OffersExit,
+}: Pick<VpnView, 'ExitNode' | 'OffersExit'>): readonly string[] {
+  const families = (all: readonly string[]) => all.map((family) => family.replace('ip', 'IP')).join(' and ')
+  const lines: string[] = []
+  if (OffersExit !== null)
+    lines.push(
+      `exit      offered to members for ${families(OffersExit) || 'nothing: this machine forwards nothing'}`,
+    )
+  if (ExitNode !== null) {
+    const { Wanted, PeerID, Hostname, State, Families } = ExitNode
+    const who = PeerID === null ? Wanted : `${Hostname || Wanted} (${shortPeerId(PeerID)})`
+    const how =
+      State === 'up' ? `up, for ${families(Families)}` : `${State}: packets to the Internet are dropped`
+    lines.push(`exit      by ${who}, ${how}`)
+  }
+  return lines
+}
+
+function dnsLine({ Zone, Listening, Names, Patterns, Forwarders }: DnsServerView): string {
+  const known = `${Names} names in ${Zone} and of addresses, ${Patterns} patterns`
+  const others =
+    Forwarders.length === 0
+      ? 'forwards nothing'
+      : `forwards to ${Forwarders.map(({ Server }) => Server).join(', ')}`
+  return printable(`dns       ${Listening.join(', ')}: ${known}, ${others}`)
+}
+
+function formatProblem({ Severity, Title, Hint }: HealthView['Problems'][number]): string {
+  return `${Severity === 'error' ? 'ERROR' : 'warning'}: ${printable(Title)}\n  ${printable(Hint)}`
+}
+
+const MACHINE_COLUMNS = ['ADDRESS', 'NAME', 'PEER', 'WAY', 'ROUND TRIP', 'MTU', 'IN', 'OUT', 'DROPPED']
+
+const GUEST_COLUMNS = ['ADDRESS', 'GUEST', 'LAST HANDSHAKE', 'FROM', 'IN', 'OUT']
+
+function guestRow({ Name, Address, Handshake, Endpoint, BytesIn, BytesOut }: GuestView): readonly string[] {
+  return [Address, Name, Handshake ?? 'none', Endpoint ?? '-', formatBytes(BytesIn), formatBytes(BytesOut)]
+}
+
+function machineRow(machine: VpnPeerView): readonly string[] {
+  const { Addresses, Hostname, PeerID, RoundTripMs, MTU, BytesIn, BytesOut, Drops } = machine
+  return [
+    Addresses[0] ?? '-',
+    Hostname === '' ? '-' : Hostname,
+    shortPeerId(PeerID),
+    wayOf(machine),
+    formatRoundTrip(RoundTripMs),
+    String(MTU),
+    formatBytes(BytesIn),
+    formatBytes(BytesOut),
+    String(Object.entries(Drops).reduce((sum, [reason, count]) => sum + (isLoss(reason) ? count : 0), 0)),
+  ]
+}

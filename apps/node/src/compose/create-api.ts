@@ -1,0 +1,272 @@
+/** The API of this node, plugged into what it serves; the network joins later. */
+import { hostname } from 'node:os'
+import {
+  type ApiListener,
+  type ApiServer,
+  createApiServer,
+  type DebugPort,
+  type ListenAddress,
+  type LogPort,
+  type OffersPort,
+  type PeerProbe,
+  type ReachabilityState,
+} from '@mesh/api-server'
+import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import type { Ledger } from '@mesh/ledger'
+import type { P2pMember } from '@mesh/p2p/node'
+import type { Replicator } from '@mesh/replication'
+import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
+import type { Trust } from '@mesh/trust'
+import type { Vpn } from '@mesh/vpn'
+import { nameInForce } from '../settings/node-name.ts'
+import { version } from '../version.ts'
+import { createAccessPort } from '../access/access-port.ts'
+import { createAssets } from './assets.ts'
+import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
+import type { NodeInit } from './node-init.ts'
+import { findProblems } from '../health/health.ts'
+import type { LedgerKeeper } from '../health/ledger-keeper.ts'
+import { readMetrics } from '../metrics/metrics.ts'
+import type { NodeDns } from './node-dns.ts'
+import { readOpenFiles } from '../machine/open-files.ts'
+import { trustMetrics, trustProblems } from '../access/trust-status.ts'
+import { createVpnPort } from './vpn-port.ts'
+
+export interface NodeApiComponents {
+  readonly ledger: Ledger
+  /** Says what is wrong with the ledger's file. */
+  readonly keeper: LedgerKeeper
+  readonly dns: NodeDns
+  /** Undefined where whoever has the token is in. */
+  readonly trust: Trust | undefined
+  /** Undefined unless the node runs with `--debug`. */
+  readonly debug: DebugPort | undefined
+  /** The levels of the log, where they can be changed. */
+  readonly logPort: LogPort | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  /** False when the files that this node keeps were removed underneath. */
+  readonly isStateInPlace: () => boolean
+  /** The file of this node's identity; undefined where it keeps none. */
+  readonly identityFile: string | undefined
+}
+
+export interface NodeApi {
+  listen(address: ListenAddress): Promise<ApiListener>
+  /** The host listens: peers, traffic and their events are served from now on. */
+  attach(p2p: P2pMember): void
+  /** This node has a VPN, which may not stand yet. */
+  attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void
+  /** Services of this node, which may not run yet. */
+  attachServices(services: Services, files: FileSharing): void
+  /** Attaches what the node offers and connects to, once all that options name stands. */
+  attachOffers(offers: OffersPort): void
+  attachEgress(egress: Egress): void
+  attachProxy(proxy: Proxy): void
+  /** Replication runs: `/readyz` says so from now on. */
+  setReplicator(replicator: Replicator): void
+  /** Takes back the writes that the node renews. */
+  endKeptWrites(): Promise<void>
+  stop(): Promise<void>
+}
+
+type NodeApiInit = Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>
+
+export function createApi(init: NodeApiInit, components: NodeApiComponents): NodeApi {
+  return new AttachedApi(init, components)
+}
+
+/** The parts that have joined the API since it was made, for health and metrics. */
+interface Attached {
+  p2p?: P2pMember
+  replicator?: Replicator
+  vpn?: Vpn
+  services?: Services
+  files?: FileSharing
+  egress?: Egress
+  proxy?: Proxy
+}
+
+class AttachedApi implements NodeApi {
+  readonly #init: NodeApiInit
+  readonly #components: NodeApiComponents
+  readonly #startedAt: number
+  readonly #server: ApiServer
+  readonly #attached: Attached = {}
+  readonly #tokens: ApiTokens | undefined
+
+  constructor(init: NodeApiInit, components: NodeApiComponents) {
+    const { settings, network, hasVpn } = init
+    const { ledger, dns, trust, debug, logPort, clock, random, log } = components
+    this.#init = init
+    this.#components = components
+    this.#startedAt = clock.monotonic()
+    const { apiTokenFile } = settings
+    this.#tokens = apiTokenFile === undefined ? undefined : openApiTokens(apiTokenFile, { clock, log })
+    this.#server = createApiServer(
+      {
+        allowedHosts: settings.apiAllowedHost,
+        corsOrigins: settings.apiCors,
+        ownNames: [hostname()],
+        values: settings.apiValues,
+        isReadOnly: settings.apiReadOnly,
+      },
+      {
+        ledger,
+        clock,
+        random,
+        dns,
+        logger: log,
+        version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
+        node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
+        health: {
+          ready: () => this.#isReady(),
+          problems: () => this.#problems(),
+        },
+        metrics: () => this.#metrics(),
+        ...(this.#tokens !== undefined && { tokens: this.#tokens }),
+        ...(trust !== undefined && { access: this.#accessOf(trust) }),
+        ...(debug !== undefined && { debug }),
+        ...(logPort !== undefined && { log: logPort }),
+        reachability: () => this.#reachability(),
+        ...assetsOf(),
+      },
+    )
+  }
+
+  listen(address: ListenAddress): Promise<ApiListener> {
+    return this.#server.listen(address)
+  }
+
+  attach(node: P2pMember): void {
+    this.#attached.p2p = node
+    this.#server.attachNetwork({
+      members: () => node.topic.peers(),
+      peers: () => node.peers(),
+      probe: (peer, signal) => probePeer(node, peer, signal),
+      traffic: node.bandwidth,
+      subscribe: (listener) => node.subscribe(listener),
+    })
+  }
+
+  attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void {
+    this.#attached.vpn = vpn
+    this.#server.attachVpn(createVpnPort(vpn, setExitNode))
+  }
+
+  attachServices(services: Services, files: FileSharing): void {
+    Object.assign(this.#attached, { services, files })
+  }
+
+  attachOffers(offers: OffersPort): void {
+    this.#server.attachOffers(offers)
+  }
+
+  attachEgress(egress: Egress): void {
+    this.#attached.egress = egress
+  }
+
+  attachProxy(proxy: Proxy): void {
+    this.#attached.proxy = proxy
+  }
+
+  setReplicator(replicator: Replicator): void {
+    this.#attached.replicator = replicator
+  }
+
+  endKeptWrites(): Promise<void> {
+    return this.#server.endKeptWrites()
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop()
+  }
+
+  #accessOf(trust: Trust) {
+    const { ledger, clock } = this.#components
+    return createAccessPort({
+      trust,
+      ledger,
+      toldNames: () =>
+        new Map(
+          this.#attached.p2p?.peers().flatMap(({ id, name = '' }) => (name === '' ? [] : [[id, name]])),
+        ),
+      now: () => clock.now(),
+    })
+  }
+
+  #isReady(): boolean {
+    const { ledger, isStateInPlace } = this.#components
+    const isStored = ledger.storeFailure() === undefined && isStateInPlace()
+    return this.#attached.replicator !== undefined && isStored
+  }
+
+  #reachability(): ReachabilityState | undefined {
+    const { p2p } = this.#attached
+    if (p2p === undefined) return undefined
+    return {
+      addresses: p2p.addresses(),
+      ways: p2p.discovery(),
+      clock: this.#components.ledger.clockOffset(),
+    }
+  }
+
+  #problems() {
+    const { ledger, keeper, dns, clock, isStateInPlace, identityFile } = this.#components
+    const { p2p, replicator, vpn, services, files } = this.#attached
+    const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
+    const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
+    const own = [...(this.#tokens?.problems() ?? []), ...trustProblems(this.#components.trust, ledger)]
+    return [
+      ...own,
+      ...findProblems({
+        ...times,
+        openFiles: readOpenFiles(),
+        isStateInPlace: isStateInPlace(),
+        replication: replicator?.status(),
+        identityFile,
+        ledger,
+        keeper,
+        p2p,
+        vpn,
+        services,
+        files,
+        dns,
+        bootstrapPeers,
+      }),
+    ]
+  }
+
+  #metrics() {
+    const { p2p, replicator, vpn, services, files, egress, proxy } = this.#attached
+    const { trust, ledger } = this.#components
+    const common = readMetrics({
+      p2p,
+      replication: replicator?.status(),
+      vpn: vpn?.status(),
+      services: services?.status(),
+      files: files?.offers(),
+      egress: egress?.status(),
+      proxy: proxy?.status(),
+      dns: this.#components.dns.status(),
+      version,
+      uptimeSeconds: (this.#components.clock.monotonic() - this.#startedAt) / 1_000,
+      memory: process.memoryUsage(),
+    })
+    return [...common, ...trustMetrics(trust, ledger)]
+  }
+}
+
+/** @throws MeshError `p2p.unreachable` */
+async function probePeer(node: P2pMember, peer: PeerId, signal: AbortSignal): Promise<PeerProbe> {
+  await node.connect(peer, signal)
+  const rttMs = await node.ping(peer, signal)
+  const status = node.peer(peer)
+  return { path: status?.path ?? 'direct', transport: status?.transport, rttMs }
+}
+
+function assetsOf() {
+  const assets = createAssets()
+  return assets === undefined ? {} : { assets }
+}

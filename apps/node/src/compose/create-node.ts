@@ -1,0 +1,125 @@
+/**
+ * The composition root: plugs the parts into each other, in the order in which they must stand. 1 the instance's
+ * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
+ * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
+ */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DebugPort, LogPort } from '@mesh/api-server'
+import { type Clock, delay, type PeerId } from '@mesh/core'
+import { openExitHost } from '../exit/exit-host.ts'
+import { openKeptExit } from '../exit/kept-exit.ts'
+import { nameInForce } from '../settings/node-name.ts'
+import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
+import { openInstanceFolder } from '../state/instance-folder.ts'
+import { acceptBacklogs, loadEngineDuplicate } from '../node/accept-backlog.ts'
+import { createApi } from './create-api.ts'
+import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
+import { createNodeDns } from './node-dns.ts'
+import { createCleanUps, type CleanUps } from '../clean-ups.ts'
+import type { Sharing } from './join-services.ts'
+import { openLedger } from './open-ledger.ts'
+import { openTrust } from '../access/open-trust.ts'
+import { restoreResolver } from '../resolver/restore-resolver.ts'
+import { createLogPort } from '../log/log-port.ts'
+
+/** Time for the first requests between the API and the host. */
+const FIRST_ANSWERS_MS = 10
+
+export interface MeshNode {
+  readonly id: PeerId
+  readonly sharing: Sharing
+  /** Idempotent; leaves nothing running. */
+  stop(): Promise<void>
+}
+
+/** Resolves when everything stands; when it rejects, or the signal aborts, nothing of it is left. */
+export async function startNode(
+  init: NodeInit,
+  components: NodeComponents,
+  options: StartOptions,
+): Promise<MeshNode> {
+  const cleanUps = createCleanUps()
+  try {
+    return await startParts({ ...init, ...components, ...options }, cleanUps)
+  } catch (error) {
+    await cleanUps.run()
+    throw error
+  }
+}
+
+async function startParts(
+  given: NodeInit & NodeComponents & StartOptions,
+  cleanUps: CleanUps,
+): Promise<MeshNode> {
+  const { network, stateDir, listen, clock, random, log, uptimeMs, signal } = given
+  const { instance, ephemeral } = given.settings
+  cleanUps.add(acceptBacklogs({ loadDuplicate: loadEngineDuplicate }))
+  const folder = openInstanceFolder({ stateDir, networkId: network.id, instance })
+  cleanUps.add(() => folder.release({ remove: ephemeral }))
+  const keptExit = openKeptExit(ephemeral ? undefined : folder.path, given.settings, log.child('exit'))
+  const { settings } = keptExit
+  const parts = { ...given, settings }
+  const logPort = openLogPort(parts, folder.path)
+  restoreResolver(stateDir, log)
+  const exit = openExitHost(
+    { settings, stateDir, hasVpn: parts.hasVpn, clock, log: log.child('exit') },
+    cleanUps,
+  )
+  const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
+  const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
+  cleanUps.add(() => trust?.stop())
+  const { ledger, keeper } = openLedger({ settings, identity, folder: folder.path, trust }, { clock, log })
+  cleanUps.add(() => keeper.stop())
+  cleanUps.add(() => ledger.stop())
+  trust?.attachLedger(ledger)
+
+  const dns = createNodeDns(parts, { ledger, clock, random, log })
+  cleanUps.add(() => dns.stop())
+  const debug = settings.debug ? await openDebugPort(clock) : undefined
+  const identityFile = settings.ephemeral ? undefined : identityPath(folder.path)
+  const isStateInPlace = () =>
+    folder.isInPlace() && keeper.isInPlace() && (identityFile === undefined || existsSync(identityFile))
+  const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace, identityFile }
+  const api = createApi(parts, { ...served, clock, random, log })
+  cleanUps.add(() => api.stop())
+  // before the API ends, so that whoever waits for a write is told
+  cleanUps.add(() => ledger.stop())
+  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600, isControl: true })
+  const listener = listen === undefined ? undefined : await api.listen(listen)
+  log.info('api listening', {
+    url: listener?.url,
+    socket: folder.controlSocket,
+    id: identity.id,
+    name: nameInForce(settings),
+    network: network.id,
+    instance: settings.instance,
+    afterMs: Math.round(uptimeMs()),
+  })
+  parts.onListening(listener?.url)
+
+  // who waited for the API is answered before the loading of libp2p keeps the processor busy
+  await delay(clock, FIRST_ANSWERS_MS)
+  signal.throwIfAborted()
+  const { joinNetwork } = await import('./join-network.ts')
+  const sharing = await joinNetwork(
+    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, keptExit, dns },
+    cleanUps,
+  )
+  return { id: identity.id, sharing, stop: () => cleanUps.run() }
+}
+
+/** Loads what profiles need, which no other node does. */
+async function openDebugPort(clock: Clock): Promise<DebugPort> {
+  const { createDebugPort } = await import('../debug/create-debug-port.ts')
+  return createDebugPort(clock)
+}
+
+function openLogPort(
+  { settings, levels, namesLevels = false, log }: NodeInit & NodeComponents,
+  folder: string,
+): LogPort | undefined {
+  if (levels === undefined) return undefined
+  const file = settings.ephemeral ? undefined : join(folder, 'log-level')
+  return createLogPort({ file, isNamed: namesLevels }, { levels, log })
+}

@@ -1,0 +1,173 @@
+/**
+ * Joins what this node offers beside packets: 1 plugs services and egress into the host, the ledger and
+ * replication; 2 tells the API of them; 3 begins with what the settings name.
+ */
+import { resolve } from 'node:path'
+import { Scope } from '@mesh/core/limits'
+import type { Ledger } from '@mesh/ledger'
+import type { P2pMember } from '@mesh/p2p/node'
+import type { Replicator } from '@mesh/replication'
+import {
+  createDownloads,
+  createEgress,
+  createFileSharing,
+  createOwnUser,
+  createProxy,
+  createServices,
+  createUnwritten,
+  SERVED_CONNECTIONS,
+  type DownloadInit,
+  type Egress,
+  type FilesNetwork,
+  type NamedAddress,
+  type Proxy,
+  type ReceivedFile,
+  receiveFile,
+  type Services,
+  type ServicesNetwork,
+} from '@mesh/services'
+import type { Settings } from '../settings/options.ts'
+import { parseFile, parseListen, parseOffer, parseRange } from '../settings/service-values.ts'
+import { valuesOf } from '../settings/vpn-values.ts'
+import { absoluteAddress } from '../settings/absolute-address.ts'
+import { openKeptOffers } from '../state/kept-offers.ts'
+import { processLines } from '../state/process-record.ts'
+import type { NodeApi } from './create-api.ts'
+import type { NodeComponents, StartOptions } from './node-init.ts'
+import type { CleanUps } from '../clean-ups.ts'
+import { createNodeOffers } from '../offers/node-offers.ts'
+import { ownAddresses } from '../machine/own-addresses.ts'
+import { peerPorts } from './peer-ports.ts'
+
+export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
+  readonly settings: Settings
+  /** The folder of the instance. */
+  readonly folder: string
+  /** The folder that relative paths of sockets count from. */
+  readonly base: string
+  readonly ledger: Ledger
+  readonly p2p: P2pMember
+  readonly replicator: Replicator
+  readonly api: NodeApi
+}
+
+/** The event that a command which runs a node for one transfer waits for. */
+export interface Sharing {
+  /** Fetches a share by its name. @throws MeshError `files.*`; the signal's reason */
+  receive(init: DownloadInit): Promise<ReceivedFile>
+  /** Resolves when somebody has received an offer, or the signal aborts. False: without some of its entries. */
+  received(signal: AbortSignal): Promise<boolean>
+}
+
+/** @throws MeshError `services.*`, `files.*` */
+export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): Promise<Sharing> {
+  const { settings, base, folder, ledger, p2p, replicator, api, clock, random, log } = init
+  const announce = (bucket: string, key: string, valueText: () => string) =>
+    replicator.keepAnnounced(bucket, key, valueText)
+  const user = createOwnUser({ ledger, announce, clock })
+  cleanUps.add(() => user.stop())
+  const network = servicesNetwork(p2p)
+  const bounds = { connections: new Scope(SERVED_CONNECTIONS), unwritten: createUnwritten() }
+  const components = { ledger, network, announce, user, ...bounds, ownAddresses, clock, random, log }
+  const services = createServices({}, components)
+  cleanUps.add(() => services.stop())
+  cleanUps.add(tellWhenReady(services, init.onService))
+  const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
+  const files = createFileSharing(fileComponents)
+  cleanUps.add(() => files.stop())
+  api.attachServices(services, files)
+  await Promise.all([services.start(), files.start()])
+  const downloads = createDownloads({
+    processes: processLines(),
+    fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
+  })
+  cleanUps.add(() => downloads.stop())
+  const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))
+  let egress: Egress | undefined
+  let proxy: Proxy | undefined
+  const offers = createNodeOffers({
+    services,
+    files,
+    downloads,
+    kept,
+    egress: () => egress,
+    proxy: () => proxy,
+    log: log.child('services'),
+  })
+  // relative paths count from where the person stands
+  const withBase = ({ name, address }: NamedAddress) => ({ name, address: absoluteAddress(address, base) })
+  await offers.begin({
+    services: valuesOf(settings.serviceAdd, parseOffer).map(withBase),
+    connections: valuesOf(settings.serviceConnect, parseListen).map(withBase),
+    files: valuesOf(settings.fileSend, parseFile).map(({ name, address }) => ({
+      name,
+      address: resolve(base, address),
+    })),
+  })
+  for (const { name, path } of files.offers()) init.onService(`File ${name}: members receive ${path}`)
+  api.attachOffers(offers)
+  if (settings.egress) {
+    const allow = valuesOf(settings.egressAllow, parseRange)
+    const started = createEgress({ allow }, { ...components, ownAddresses: () => addressesHere(p2p) })
+    cleanUps.add(() => started.stop())
+    await started.start()
+    api.attachEgress(started)
+    egress = started
+  }
+  if (settings.proxy !== undefined) {
+    const { egressPeer } = settings
+    const listen = absoluteAddress(settings.proxy, base)
+    const started = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
+    cleanUps.add(() => started.stop())
+    await started.start()
+    api.attachProxy(started)
+    proxy = started
+    init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
+  }
+  return {
+    receive: (receiveInit) => downloads.receive(receiveInit),
+    received: (signal) =>
+      new Promise((done) => {
+        const end = (isWhole: boolean) => {
+          stop()
+          done(isWhole)
+        }
+        const stop = files.onChange(() => {
+          const received = files.offers().find(({ completed }) => completed > 0)
+          if (received !== undefined) end(received.leftOut.count === 0 && received.lastError === undefined)
+        })
+        signal.addEventListener('abort', () => end(false), { once: true })
+      }),
+  }
+}
+
+/** Those of the interfaces, and those by which others reach this node: behind them is its own router. */
+function addressesHere(p2p: P2pMember): readonly string[] {
+  const local = ownAddresses().map((address) => address.replace(/%.*$/, ''))
+  const outward = p2p.addresses().flatMap((address) => {
+    const ip = /^\/ip[46]\/([^/]+)/.exec(address)?.[1]
+    return ip === undefined || address.includes('/p2p-circuit') ? [] : [ip]
+  })
+  return [...local, ...outward]
+}
+
+/** A line when a service is offered for the first time, and one when a connection listens. */
+function tellWhenReady(services: Services, tell: (line: string) => void): () => void {
+  const told = new Set<string>()
+  return services.subscribe((event) => {
+    const { type, name, status } = event
+    if (status === undefined || told.has(`${type} ${name}`)) return
+    if (type === 'service' && status.state !== 'announced') return
+    told.add(`${type} ${name}`)
+    if ('target' in status) tell(`Service ${name}: members reach ${status.target}`)
+    else tell(`Service ${name}: reached on ${status.listen}`)
+  })
+}
+
+function filesNetwork(p2p: P2pMember): FilesNetwork {
+  return { ...servicesNetwork(p2p), channels: p2p.channels }
+}
+
+function servicesNetwork(p2p: P2pMember): ServicesNetwork {
+  return { self: p2p.self, ...peerPorts(p2p) }
+}
