@@ -1,5 +1,5 @@
 /** Bounds and times of this package. What a protocol fixes is said so; the rest is our choice. */
-import type { BackoffBounds, RateInit, ScopeLimits } from '@mesh/core/limits'
+import type { BackoffBounds, Rate, RateInit, ScopeLimits } from '@mesh/core/limits'
 
 // Refusals
 
@@ -42,14 +42,15 @@ export const SPARE_CONNECTIONS = 256
 export const UNPROVEN_STREAMS_PER_S = 20
 /** The same at once. */
 export const UNPROVEN_STREAMS_BURST = 100
-/** How many messages a peer that has not proven anything may send on the data channels of one WebRTC connection, a second and at once. */
-export const UNPROVEN_CHANNEL_MESSAGES = { perSecond: 500, burst: 2_000 } as const
-/** The same of a peer that has: at 16 KiB a message it is twice what the library carries. */
-export const MEMBER_CHANNEL_MESSAGES = { perSecond: 5_000, burst: 20_000 } as const
-/** The same of one address. */
-export const CHANNEL_MESSAGES_BY_ADDRESS = { perSecond: 10_000, burst: 40_000 } as const
-/** The same of all addresses together. */
-export const CHANNEL_MESSAGES_IN_ALL = { perSecond: 20_000, burst: 80_000 } as const
+/** Messages on the data channels of a WebRTC connection to a peer that has proven nothing. */
+export const UNPROVEN_CHANNEL_MESSAGES = { perPeer: { perSecond: 500, burst: 2_000 } } satisfies RateInit
+/** Messages on one data channel: at 16 KiB a message it is twice what the library carries. */
+export const CHANNEL_MESSAGES = { perSecond: 5_000, burst: 10_000 } satisfies Rate
+/** Messages on the data channels of all WebRTC connections. */
+export const CONNECTION_CHANNEL_MESSAGES = {
+  perAddress: { perSecond: 10_000, burst: 20_000 },
+  all: { perSecond: 20_000, burst: 40_000 },
+} satisfies RateInit
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
 /** How often others may say who they are. */
@@ -85,19 +86,12 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
-/**
- * The connections of WebRTC that others have begun and that are none yet, by signalling and as many by packets: each holds a
- * socket, and ICE's time of 10 s.
- */
-export const MAX_PENDING_WEBRTC = 32
-/** The same of one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
+/** WebRTC connections that others have begun, by signalling and as many by packets: each holds a socket for up to 10 s. */
+export const PENDING_WEBRTC = { all: 32, perAddress: 16 } satisfies ScopeLimits
 /** The most addresses that the other side of one WebRTC connection may name. */
 export const MAX_CANDIDATES = 32
 /** How many frames may begin in one message on a data channel: who writes sends one in each. */
 export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
-/** How many messages of all data channels may wait for a turn; of more, the channel with the most of them is closed. */
-export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
 /** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
 export const MAX_CHANNEL_FLAGS = 8
 /** How many fields one of these messages may have. */

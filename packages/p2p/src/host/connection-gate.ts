@@ -7,7 +7,7 @@ import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
-import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
+import { isPhantomWebRtc } from '../upstream/webrtc/connections.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
 import type { RelayShares } from './relay-shares.ts'
 

@@ -22,7 +22,7 @@ import {
   boundChannelMessages,
   createChannelMessageRate,
   type TakeMessage,
-} from '../upstream/channel-message-rate.ts'
+} from '../upstream/webrtc/message-rate.ts'
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
 import { boundMuxedMessages } from '../upstream/message-bounds.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
@@ -147,7 +147,7 @@ export class ConnectionGuard {
     const isTrusted = () => this.#isMember(peer)
     boundMuxedMessages(detail)
     boundUnread(detail, unread)
-    boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage, clock: this.#clock })
+    boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage })
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplusSoon()
   }

@@ -38,7 +38,6 @@ import { rememberMachineAddresses } from '../upstream/node/machine-addresses.ts'
 import type { MarkSocket } from '../upstream/node/mark-socket.ts'
 import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
 import { endReservations } from '../upstream/circuit-relay/reservations.ts'
-import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
@@ -278,21 +277,22 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }, { boundDataChannels }, ends] =
+  const [{ webRTC, webRTCDirect }, library, { blockCandidates }, { boundDataChannels }, ends, beginnings] =
     await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
       Promise.all([
         import('@libp2p/webrtc'),
-        import('../upstream/webrtc-library.ts'),
-        import('../upstream/webrtc-candidates.ts'),
-        import('../upstream/data-channels.ts'),
-        import('../upstream/webrtc-ends.ts'),
+        import('../upstream/webrtc/library.ts'),
+        import('../upstream/webrtc/candidates.ts'),
+        import('../upstream/webrtc/data-channels.ts'),
+        import('../upstream/webrtc/ends.ts'),
+        import('../upstream/webrtc/beginnings.ts'),
       ]),
     )
   const { host, rules, reach, membership } = context
   boundDataChannels(context.clock)
   ends.readBeforeEnds()
   // after the host has closed its connections
-  host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
+  host.addEventListener('stop', library.holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
   if (switches.webrtc) {
@@ -301,7 +301,10 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
       isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
     const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
     const build = (parts: Parameters<typeof signalled>[0]) =>
-      boundSignalling(signalled(parts), { beginnings: new WebRtcBeginnings(), maySignal })
+      beginnings.boundSignalling(signalled(parts), {
+        beginnings: new beginnings.WebRtcBeginnings(),
+        maySignal,
+      })
     await joinTransport(host, build, [multiaddr('/webrtc')])
     reach.startUpgrades()
   }
@@ -310,7 +313,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
   const direct = webRTCDirect({ rtcConfiguration })
   // apart from what members signal: a packet may come from anywhere, or say so
   const build = (parts: Parameters<typeof direct>[0]) =>
-    boundDirectBeginnings(direct(parts), new WebRtcBeginnings())
+    beginnings.boundDirectBeginnings(direct(parts), new beginnings.WebRtcBeginnings(), context.clock)
   await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
 }
 

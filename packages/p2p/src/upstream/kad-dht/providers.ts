@@ -23,7 +23,7 @@ interface ContentRouting {
 }
 
 /** Providers that one peer named. */
-export interface ProvidersAnswer {
+interface ProvidersAnswer {
   readonly from: PeerId
   readonly providers: readonly PeerInfo[]
 }

@@ -1,18 +1,17 @@
 /**
- * Has what came by WebRTC read before its end. Version 0.33.4 of node-datachannel has a queue for each callback, all
- * emptied once in a turn of the event loop, in the order in which the callbacks were set. Its polyfill sets those of ends
- * first, and with an end the other queues are dropped and never freed: whoever sent something and left while the node was
- * busy took that memory for good (5 MB a second under eight attacks at once), and the last messages of honest peers were lost.
- * Here ends come last, and this side closes when what had come by then was read. Of more than a thousand messages of a
- * channel in one turn those beyond are still lost, as one turn takes no more of a queue.
- * Report to send: 'thread-safe-callback.cpp: free data when env is null; set onClosed after onMessage'; the lost messages
- * are known as https://github.com/murat-dogan/node-datachannel/issues/375
+ * Has all messages read before the end of a channel or connection. node-datachannel has a queue for each callback, and empties
+ * them in the order in which the callbacks were set. Here ends are set last, and this side closes when its queues are
+ * empty.
  *
- * The library's classes cannot be handed to libp2p, and its native methods not be wrapped but on each object, which the
- * polyfill shows to one method alone: the one that checks a configuration. Without it `webrtc-ends.test.ts` fails.
+ * @library node-datachannel 0.33.4
+ * @wraps `RTCPeerConnection.prototype._checkConfiguration`, methods of native connections and channels
+ * @without Data is lost: an end drops the other queues, with the last messages of honest peers, and never frees their memory.
+ * @shown `upstream/webrtc/ends.test.ts`
  */
+import { endOfTurn } from '@mesh/core/limits'
 import { type DataChannel, PeerConnection } from 'node-datachannel'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
+import { openInner } from '../inner-names.ts'
 
 /** A configuration of the polyfill's, which may bring the native connection with it. */
 interface NativeConfiguration extends RTCConfiguration {
@@ -28,11 +27,12 @@ const ordered = new WeakSet<object>()
 const closing = new Set<() => void>()
 let wrapped = false
 
-/** Orders the ends of all connections of this process that are made with a native connection. */
+/** Orders the ends of all connections that come with a native one. @throws MeshError `p2p.incompatible_library` */
 export function readBeforeEnds(): void {
   if (wrapped) return
   wrapped = true
-  const prototype = RTCPeerConnection.prototype as unknown as Checking
+  const names = ['_checkConfiguration'] as const
+  const prototype = openInner<Checking>('node-datachannel 0.33.4', RTCPeerConnection.prototype, names)
   const check = prototype._checkConfiguration
   prototype._checkConfiguration = function (config) {
     check.call(this, config)
@@ -43,7 +43,7 @@ export function readBeforeEnds(): void {
   }
 }
 
-/** Adds the native connection, without which the polyfill would make one that nobody sees. For one connection only. */
+/** Adds a native connection to the configuration of one connection; the polyfill would make one that nobody sees. */
 export function withNativeConnection(config: { readonly iceServers: readonly RTCIceServer[] }) {
   const iceServers = config.iceServers.flatMap(({ urls }) => urls)
   return {
@@ -90,17 +90,17 @@ function orderChannel(channel: DataChannel): DataChannel {
   return channel
 }
 
-/** Closes when the event loop has emptied the queues once more. */
+/** Closes when the event loop has emptied the queues twice more. */
 function closeLater(close: () => void): void {
   closing.add(close)
-  setImmediate(() =>
-    setImmediate(() => {
+  endOfTurn(() =>
+    endOfTurn(() => {
       if (closing.delete(close)) close()
     }),
   )
 }
 
-/** Closes at once what is to be closed: before the native library ends, which waits for whatever is open. */
+/** Closes at once what is about to close: the native library waits for open connections when it ends. */
 export function closeNow(): void {
   for (const close of closing) close()
   closing.clear()

@@ -1,7 +1,7 @@
 import type { MultiaddrConnection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { isPhantomWebRtc } from './phantom-webrtc.ts'
+import { isPhantomWebRtc } from './connections.ts'
 
 const RELAY = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
 const WEBRTC = `/ip4/192.0.2.1/tcp/4001/p2p/${RELAY}/p2p-circuit/webrtc`

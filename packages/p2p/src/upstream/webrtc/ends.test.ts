@@ -3,8 +3,8 @@ import { DataChannel, PeerConnection } from 'node-datachannel'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { boundDataChannels } from './data-channels.ts'
-import { holdWebRtcLibrary } from './webrtc-library.ts'
-import { closeNow, readBeforeEnds, withNativeConnection } from './webrtc-ends.ts'
+import { holdWebRtcLibrary } from './library.ts'
+import { closeNow, readBeforeEnds, withNativeConnection } from './ends.ts'
 
 afterAll(holdWebRtcLibrary())
 boundDataChannels(systemClock)

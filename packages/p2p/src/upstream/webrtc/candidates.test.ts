@@ -1,8 +1,8 @@
 import { cidrContains, parseCidr } from '@mesh/core'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, test } from 'vitest'
-import { blockCandidates, isBlockedCandidate } from './webrtc-candidates.ts'
-import { holdWebRtcLibrary } from './webrtc-library.ts'
+import { blockCandidates, isBlockedCandidate } from './candidates.ts'
+import { holdWebRtcLibrary } from './library.ts'
 
 const vpn = parseCidr('10.1.0.0/24')
 const derived = parseCidr('fd25:2bca:696f::/64')

@@ -1,21 +1,24 @@
 /**
- * Keeps WebRTC out of blocked ranges. It finds its way by itself, past libp2p's rules for addresses: given the chance
- * two members that only a relay joins connect "directly" through the VPN, whose packets that relay carries, and the VPN
- * then sends them by that connection, into itself. Candidates of the other side that lie in a blocked range are left
- * out; without one, nothing is sent there. So are names, which the library would look up for anybody, whatever range they
- * lead to, and more addresses than a peer has. The library's class cannot be handed to libp2p, so its methods are wrapped,
- * once for a process; every node of it adds its rules.
+ * Leaves out addresses of the other side that lie in blocked ranges, names, and more than a peer has. All nodes of a process
+ * share the library's class, so each adds its rule.
+ *
+ * @library node-datachannel 0.33.4
+ * @wraps `RTCPeerConnection.prototype`, its `addIceCandidate` and `setRemoteDescription`
+ * @without The VPN's packets run in a circle: WebRTC connects two members through the VPN that it carries. The library also looks
+ * up any name that a peer gives.
+ * @shown `upstream/webrtc/candidates.test.ts`
  */
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
-import { MAX_CANDIDATES } from '../limits.ts'
+import { MAX_CANDIDATES } from '../../limits.ts'
+import { openInner } from '../inner-names.ts'
 
 type IsBlocked = (ip: IpAddress) => boolean
 
 const rules = new Set<IsBlocked>()
 let wrapped = false
 
-/** Adds a rule; gives the function that takes it away. */
+/** Adds a rule; the returned function takes it away. @throws MeshError `p2p.incompatible_library` */
 export function blockCandidates(isBlocked: IsBlocked): () => void {
   if (!wrapped) wrap()
   wrapped = true
@@ -24,8 +27,8 @@ export function blockCandidates(isBlocked: IsBlocked): () => void {
 }
 
 /**
- * True for a line like `candidate:1 1 UDP 2122317823 10.1.0.2 50000 typ host` whose address the rule blocks, and for one in
- * which a name stands in its place, or that the library might read otherwise: names it looks up, whoever says them.
+ * True for a line like `candidate:1 1 UDP 2122317823 10.1.0.2 50000 typ host` whose address the rule blocks. Also true for a
+ * name in place of the address, and for a line that the library might read in another way.
  */
 export function isBlockedCandidate(candidate: string, isBlocked: IsBlocked): boolean {
   if (candidate.trim() === '') return false
@@ -40,9 +43,11 @@ function isBlockedByAny(candidate: string): boolean {
 }
 
 function wrap(): void {
-  const { prototype } = RTCPeerConnection
-  const add = prototype.addIceCandidate
-  const describe = prototype.setRemoteDescription
+  const prototype = openInner<RTCPeerConnection>('node-datachannel 0.33.4', RTCPeerConnection.prototype, [
+    'addIceCandidate',
+    'setRemoteDescription',
+  ])
+  const { addIceCandidate: add, setRemoteDescription: describe } = prototype
   const told = new WeakMap<object, number>()
   prototype.addIceCandidate = async function (candidate) {
     const count = (told.get(this) ?? 0) + 1
