@@ -110,7 +110,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'websocket-strangers',
     who: 'stranger',
     does: `${WEB_SOCKETS} connections for WebSockets from ten addresses say nothing before or after they are some, or half of the way, answer no end, and stay`,
-    boundedBy: 'PENDING_INBOUND, ACCEPTING_SOCKETS, GOODBYE_MS',
+    boundedBy: 'PENDING_INBOUND, ACCEPTING_SOCKETS, WEBSOCKET_UPGRADE_MS',
     legacy: { flags: LISTENS_WS },
     aim: 'connections',
     needs: LISTENS_WS,

@@ -5,7 +5,7 @@ export const OWN_ADDRESS_LOOK_MS = 1_500
 /** Number of looks in a row that must miss the address: an address that is renewed is gone for a moment. */
 export const MOVED_LOOKS = 2
 /** Sockets that others opened and that are no connection yet: they wait for their first bytes or for time. */
-export const ACCEPTING_SOCKETS = { all: 512, perAddress: 256, evict: 'oldest' } as const
+export const ACCEPTING_SOCKETS = { all: 256, perAddress: 128, evict: 'oldest' } as const
 /** Longest time that the other side of a TCP connection may be silent, in ms. */
 export const IDLE_SOCKET_MS = 120_000
 /** Longest time until an accepted socket is a WebSocket, in ms. */

@@ -18,12 +18,16 @@ const SCRIPT = `
 `
 
 test('a process ends although a WebRTC connection was begun that never came about', async () => {
-  const child = spawn(process.execPath, ['--conditions=mesh-source', '--input-type=module', '--eval', SCRIPT], {
-    cwd: import.meta.dirname,
-    stdio: 'inherit',
-    timeout: 15_000,
-    killSignal: 'SIGKILL',
-  })
+  const child = spawn(
+    process.execPath,
+    ['--conditions=mesh-source', '--input-type=module', '--eval', SCRIPT],
+    {
+      cwd: import.meta.dirname,
+      stdio: 'inherit',
+      timeout: 15_000,
+      killSignal: 'SIGKILL',
+    },
+  )
   expect(await once(child, 'exit')).toEqual([0, null])
 }, 20_000)
 
