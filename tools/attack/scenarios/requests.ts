@@ -18,8 +18,8 @@ const MESSAGE_MB = 90
 /** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
 const WEB_SOCKET_PORT = 47_931
 const LISTENS_WS = [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`]
-/** How many connections for WebSockets one attack opens, and how many of them a node may keep: 128 that are none yet, 128 in their handshakes. */
-const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 300]
+/** How many connections for WebSockets one attack opens, and how many of them a node may keep: 256 that are none yet, 128 in their handshakes. */
+const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 420]
 const UPGRADE = [
   'GET / HTTP/1.1',
   'Host: localhost',
