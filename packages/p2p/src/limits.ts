@@ -1,5 +1,5 @@
 /** Bounds and times of this package. What a protocol fixes is said so; the rest is our choice. */
-import type { BackoffBounds, RateInit, ScopeLimits } from '@mesh/core/limits'
+import type { BackoffBounds, Rate, RateInit, ScopeLimits } from '@mesh/core/limits'
 
 // Refusals
 
@@ -22,14 +22,8 @@ export const STRANGER_STAYS_MS = 30_000
  * as much as who is let in and has to make way.
  */
 export const MAX_INBOUND_PER_SECOND = 500
-/** The most inbound connections that have not finished their handshake yet; the oldest make way. */
-export const MAX_PENDING_INBOUND = 128
-/** The same from one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_PENDING_PER_ADDRESS = 64
-/** The time that accepting connections may take in one turn of the event loop, in ms. */
-export const ACCEPTS_TURN_MS = 8
-/** How many connections may wait to be accepted; of more, the newest of the address with the most ends. */
-export const MAX_WAITING_SOCKETS = 256
+/** Inbound connections whose handshake is not finished: a silent one gives its place to a newcomer. */
+export const PENDING_INBOUND = { all: 128, perAddress: 64, evict: 'oldest' } as const
 /** The part of `--max-connections` that connections have besides which others opened and have not proven. */
 export const UNPROVEN_PART = 0.25
 /** The most of these connections. */
@@ -48,14 +42,15 @@ export const SPARE_CONNECTIONS = 256
 export const UNPROVEN_STREAMS_PER_S = 20
 /** The same at once. */
 export const UNPROVEN_STREAMS_BURST = 100
-/** How many messages a peer that has not proven anything may send on the data channels of one WebRTC connection, a second and at once. */
-export const UNPROVEN_CHANNEL_MESSAGES = { perSecond: 500, burst: 2_000 } as const
-/** The same of a peer that has: at 16 KiB a message it is twice what the library carries. */
-export const MEMBER_CHANNEL_MESSAGES = { perSecond: 5_000, burst: 20_000 } as const
-/** The same of one address. */
-export const CHANNEL_MESSAGES_BY_ADDRESS = { perSecond: 10_000, burst: 40_000 } as const
-/** The same of all addresses together. */
-export const CHANNEL_MESSAGES_IN_ALL = { perSecond: 20_000, burst: 80_000 } as const
+/** Messages on the data channels of a WebRTC connection to a peer that has proven nothing. */
+export const UNPROVEN_CHANNEL_MESSAGES = { perPeer: { perSecond: 500, burst: 2_000 } } satisfies RateInit
+/** Messages on one data channel: at 16 KiB a message it is twice what the library carries. */
+export const CHANNEL_MESSAGES = { perSecond: 5_000, burst: 10_000 } satisfies Rate
+/** Messages on the data channels of all WebRTC connections. */
+export const CONNECTION_CHANNEL_MESSAGES = {
+  perAddress: { perSecond: 10_000, burst: 20_000 },
+  all: { perSecond: 20_000, burst: 40_000 },
+} satisfies RateInit
 /** After so many streams that were refused the connection ends. */
 export const MAX_REFUSED_STREAMS = 1_000
 /** How often others may say who they are. */
@@ -63,21 +58,17 @@ export const IDENTIFIES = {
   perAddress: { perSecond: 10, burst: 200 },
   all: { perSecond: 100, burst: 600 },
 } satisfies RateInit
-/** Questions to this node's DHT that one address may ask, a second in the long run and at once. */
-export const DHT_QUESTIONS_BY_ADDRESS = { perSecond: 20, burst: 400 } as const
-/** The same of all addresses together. */
-export const DHT_QUESTIONS_IN_ALL = { perSecond: 100, burst: 1_000 } as const
-/** Records that one address may leave in it, a second in the long run and at once. */
-export const DHT_RECORDS_BY_ADDRESS = { perSecond: 1, burst: 100 } as const
-/** The same of all addresses together. */
-export const DHT_RECORDS_IN_ALL = { perSecond: 3, burst: 600 } as const
-/** How long one turn of the event loop may look at and dial whom the DHT's own questions lead to, in ms. */
-export const DHT_TURN_MS = 8
-/** The time that answering them may take at once, in ms. */
-export const DHT_BURST_MS = 10
-/** Answering them gets at most one part in this many of the time after that. */
-export const DHT_TIME_SHARE = 3
-/** Records that it keeps; of more the oldest goes. Each question for one looks through all of them. */
+/** Questions to this node's DHT. */
+export const DHT_QUESTIONS = {
+  perAddress: { perSecond: 20, burst: 400 },
+  all: { perSecond: 100, burst: 1_000 },
+} satisfies RateInit
+/** Records that others leave in this node's DHT. */
+export const DHT_RECORDS = {
+  perAddress: { perSecond: 1, burst: 100 },
+  all: { perSecond: 3, burst: 600 },
+} satisfies RateInit
+/** Records that this node's DHT keeps: the oldest go. Each question for one looks through all of them. */
 export const MAX_DHT_RECORDS = 4_096
 /** Addresses whose streams are counted; of more, the one heard longest ago begins anew. */
 export const MAX_RATED_ADDRESSES = 4_096
@@ -95,27 +86,14 @@ export const MAX_DHT_QUESTION_BYTES = 16 * 1024
 export const MAX_DHT_ANSWER_BYTES = 256 * 1024
 /** The longest message by which two peers agree on a WebRTC connection. */
 export const MAX_SIGNALLING_BYTES = 16 * 1024
-/**
- * The connections of WebRTC that others have begun and that are none yet, by signalling and as many by packets: each holds a
- * socket, and ICE's time of 10 s.
- */
-export const MAX_PENDING_WEBRTC = 32
-/** The same of one address: an IPv4 address, or a /64 of IPv6. */
-export const MAX_PENDING_WEBRTC_PER_ADDRESS = 16
+/** WebRTC connections that others have begun, by signalling and as many by packets: each holds a socket for up to 10 s. */
+export const PENDING_WEBRTC = { all: 32, perAddress: 16 } satisfies ScopeLimits
 /** The most addresses that the other side of one WebRTC connection may name. */
 export const MAX_CANDIDATES = 32
 /** How many frames may begin in one message on a data channel: who writes sends one in each. */
 export const MAX_FRAMES_IN_CHANNEL_MESSAGE = 16
-/** How many messages of all data channels may wait for a turn; of more, the channel with the most of them is closed. */
-export const MAX_WAITING_CHANNEL_MESSAGES = 8_192
 /** How often this node says on one data channel that a stream has ended: each of both ends once, and once that it heard. */
 export const MAX_CHANNEL_FLAGS = 8
-/** The longest message on a WebSocket: the encryption's have 64 KiB at most. */
-export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
-/** How often connections are looked at whose address this machine may have lost, in ms. */
-export const OWN_ADDRESS_LOOK_MS = 1_500
-/** How many looks in a row have to miss it: an address that is renewed is gone for a moment. */
-export const MOVED_LOOKS = 2
 /** How many fields one of these messages may have. */
 export const MAX_MESSAGE_FIELDS = 4_096
 /** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */
@@ -397,8 +375,6 @@ export const MAX_DEMAND_NEWS = 4
 
 // Streams
 
-/** How long the sockets of all peers are read in one turn of the event loop, in ms, until other work has its turn. */
-export const READ_TURN_MS = 10
 /** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
 export const FRAMES_TURN_MS = 8
 /** How long a connection whose other side goes away may take to close, in ms. */
