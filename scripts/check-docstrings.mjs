@@ -43,14 +43,24 @@ const CLAUSE =
 /** The fewest words that make a sentence; what stands in backticks or brackets counts as one. */
 const MIN_WORDS = 4
 
+/** The longest sentence, in words, and the longest comment, in lines without its examples. */
+const [MAX_SENTENCE_WORDS, MAX_COMMENT_LINES] = [30, 12]
+
 const known = new Set(Object.getOwnPropertyNames(globalThis))
 for (const { source } of sources) collectNames(source)
 const problems = []
+/** Comments that are too long. Their number may only fall. */
+const lengthy = []
+const MOST_LENGTHY = 197
 let docstrings = 0
 let numbers = 0
 for (const { label, source } of sources) visit(source, label)
 for (const path of globSync('{apps,packages}/*/src/**/*.{ts,tsx}', { cwd: root }))
   if (!/\.test\.tsx?$/.test(path)) checkSentences(path)
+for (const path of globSync('{apps,packages}/*/{src,native}/**/*.{ts,tsx,rs}', { cwd: root }))
+  if (!/\.test\.tsx?$/.test(path)) checkLengths(path)
+if (lengthy.length > MOST_LENGTHY) problems.push(...lengthy)
+if (process.argv.includes('--lengthy')) for (const line of lengthy) console.log(line)
 for (const line of new Set(problems)) console.log(line)
 console.log(`${docstrings} docstrings, ${numbers} numbers, ${new Set(problems).size} complaints`)
 process.exitCode = problems.length === 0 && docstrings > 0 ? 0 : 1
@@ -106,6 +116,28 @@ function checkSentences(path) {
     ts.forEachChild(node, look)
   }
   look(source)
+}
+
+/** Every comment can be read in one go. */
+function checkLengths(path) {
+  const text = readFileSync(join(root, path), 'utf8')
+  for (const { 0: comment, index } of text.matchAll(/\/\*[^]*?\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm)) {
+    const words = comment
+      .replaceAll(/```[^]*?```/g, '')
+      .replaceAll(/^[ \t]*(?:\/\*+|\*+\/|\*|\/\/[/!]?)[ \t]?/gm, '')
+      .replace(/\*\/$/, '')
+      .trim()
+    const place = `${path}:${text.slice(0, index).split('\n').length}`
+    const lines = words.split('\n').filter((line) => line.trim() !== '').length
+    if (lines > MAX_COMMENT_LINES) lengthy.push(`${place} has ${lines} lines`)
+    for (const sentence of words.split(/(?<=[.!?])\s+|\n\s*\n|\n\s*(?=[-@]|\d+\.)/)) {
+      const count = sentence.replaceAll(/`[^`]*`/g, 'X').split(/\s+/).length
+      if (count > MAX_SENTENCE_WORDS)
+        lengthy.push(
+          `${place} has a sentence of ${count} words: ${sentence.replaceAll(/\s+/g, ' ').slice(0, 50)}`,
+        )
+    }
+  }
 }
 
 function faultOf(words) {

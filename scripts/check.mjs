@@ -21,6 +21,7 @@ const ofSources = [
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['dead code', 'knip', []],
+  ['counts of the house', 'node', ['scripts/check-house.mjs']],
   ['types', 'node', ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.json']],
 ]
 const ofBuild = [

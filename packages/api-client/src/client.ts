@@ -67,9 +67,9 @@ export type ApiClient = {
   readonly [Id in Exclude<RouteId, 'watchEvents'>]: Call<Routes[Id]>
 } & {
   /**
-   * Yields what happens on the node, from now or from after `lastEventId` on. Reconnects until the signal
-   * aborts, which ends it quietly (leaving the loop waits for the next event); rejects only when the node
-   * refuses (a status of 400 or more that waiting cannot mend).
+   * Yields events of the node, from now or from after `lastEventId`. Reconnects until the signal aborts, which ends it
+   * quietly. Leaving the loop waits for the next event. Rejects only when the node refuses with a status that a retry
+   * cannot change (400 or more).
    */
   events(options?: EventsOptions): AsyncIterableIterator<ApiEvent>
   /** Reads one page. Rejects as a call. */

@@ -22,6 +22,7 @@ import { vpnView } from './views/vpn.ts'
 
 test('has these public names', () => {
   expect(Object.keys(contract).sort()).toEqual([
+    'DROP_REASONS',
     'EVENT_HEARTBEAT_MS',
     'EVENT_HISTORY_SIZE',
     'EVENT_RING_SIZE',

@@ -86,3 +86,4 @@ export type {
   KeptWriteView,
   WriteView,
 } from './views/index.ts'
+export { DROP_REASONS, type DropReason } from './drop-reasons.ts'

@@ -8,9 +8,8 @@ export type Answer =
   | { readonly kind: 'events'; readonly description: string }
 
 /**
- * The level that a token must have on a node that asks for tokens, each including those before it: `open` needs none,
- * `read` sees everything, `write` changes the ledger, `admin` changes who is in, what the machine offers, and the
- * node itself.
+ * The level of token that a route needs, where the node asks for tokens. Each level includes those before it. `open` needs
+ * none. `read` sees everything. `write` changes the ledger. `admin` changes members, offers and the node itself.
  */
 export type AccessLevel = 'open' | 'read' | 'write' | 'admin'
 

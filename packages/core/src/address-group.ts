@@ -4,8 +4,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * Gives what one host's addresses have in common, to count by: an IPv4 address itself, also one mapped into
- * IPv6, and of an IPv6 address the /64, from which a host can choose any.
+ * Gives the group under which addresses of one host count: the IPv4 address itself, also if it is mapped into IPv6, or the
+ * /64 of an IPv6 address.
  */
 export function addressGroup(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1]

@@ -26,9 +26,8 @@ const STEP_MS = 250
 const MOST_PATIENCE = 4
 
 /**
- * Calls `run` once after `ms` in which this process had its turns, and after four times as long at most: where timers come
- * late, as the machine is busy, what others sent meanwhile was not read either, and they are not to blame. The returned
- * function cancels.
+ * Calls `run` once after `ms` in which this process had its turns, and after four times as long at most. On a busy machine timers
+ * come late and input stays unread, which is not the remote's fault. The returned function cancels.
  */
 export function afterTurns(
   clock: Clock,

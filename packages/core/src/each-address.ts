@@ -1,7 +1,10 @@
 /**
- * Listens at each address of this machine on its own, for sockets that cannot tell which address a packet was sent to:
- * an answer leaves from the address that was asked. 1 opens a listener for each address; 2 looks for new and lost
- * addresses; 3 tries addresses again that could not be had, as IPv6 ones cannot in their first second.
+ * Listens at each address of this machine on its own, for sockets that do not know to which address a packet was sent. So an
+ * answer leaves from the address that was asked.
+ *
+ * 1. Opens a listener for each address.
+ * 2. Looks for new and lost addresses.
+ * 3. Retries addresses that failed; IPv6 addresses fail in their first second.
  */
 import type { Clock } from './clock.ts'
 import { toError } from './to-error.ts'

@@ -1,7 +1,7 @@
 /**
- * Tells of a regular expression what can be told without compiling it: the one name that it is, or a text
- * that every name which it matches must hold, and how many steps it compiles to. Reads RE2's syntax; whatever
- * it does not know gives no hint, which costs time and never changes an answer.
+ * Reads from a regular expression what shows without compiling it: the one name that it is, or a text that every match must
+ * hold. Counts the steps that it compiles to. Reads RE2's syntax. What it does not know gives no hint, which costs time
+ * and never changes an answer.
  */
 
 export interface PatternShape {

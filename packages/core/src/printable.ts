@@ -1,7 +1,7 @@
 /**
- * Characters that show nothing or act on what shows: controls (C0, DEL, C1), which could move the cursor of a terminal, ends of
- * lines, characters that reorder text, and by Unicode's properties all that is invisible of itself (joiners, tags, variation
- * selectors, the byte order mark, fillers), by which two names could differ and look alike; halves of surrogate pairs.
+ * Characters that show nothing or change what shows. These are controls (C0, DEL, C1), line ends, characters that reorder
+ * text, and halves of surrogate pairs. Unicode's properties name further invisible ones: joiners, tags, variation
+ * selectors, the byte order mark and fillers. Two names could differ by them and look alike.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 

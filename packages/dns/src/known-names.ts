@@ -1,7 +1,7 @@
 /**
- * The names of this network as the ledger says now: zone and patterns are built anew when a question comes after a
- * change, several changes at once and for a quarter of the time at most, and when an owner's heartbeat runs out. Large ones
- * take more than one turn of the event loop, in which those before are answered.
+ * The names of this network as the ledger has them now. A question after a change builds zone and patterns again, for a
+ * quarter of the time at most. So does a heartbeat that runs out. While a large zone is built over several turns of the
+ * event loop, the earlier names answer.
  */
 import { BUCKETS, type Clock, Heap } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'

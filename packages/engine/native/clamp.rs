@@ -1,5 +1,5 @@
-//! No black holes: TCP is told at its start how long its segments may be, everything else by the message that
-//! routers send when a packet is too big (RFC 1191, RFC 8201).
+//! Prevents black holes. A TCP SYN is told how long segments may be. For other packets the engine sends the message of routers
+//! that a packet is too big (RFC 1191, RFC 8201).
 use crate::checksum::{fold, pseudo, sum};
 use crate::packet::*;
 
@@ -11,8 +11,8 @@ const MAX_QUOTE_V6: usize = 1280 - IPV6_HEADER - 8;
 /// The bytes that `too_big` may write.
 pub const MAX_TOO_BIG: usize = 1280;
 
-/// Lowers the segment size in a TCP SYN to what fits into `mtu`, and with it the checksum if that is `complete`: one
-/// that the kernel left to us covers only the pseudo header so far.
+/// Lowers the segment size in a TCP SYN to what fits into `mtu`. Corrects the checksum if it is `complete`: a checksum that the
+/// kernel left to us covers only the pseudo header so far.
 #[inline]
 pub fn clamp_segment_size(packet: &mut [u8], ip: &Ip, mtu: usize, complete: bool) {
     let at = ip.transport;

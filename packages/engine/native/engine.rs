@@ -264,8 +264,8 @@ impl Engine {
         self.shared.datagrams.take()
     }
 
-    /// The numbers of the peers to or from whom packets passed since the last call, or for whom some wait: a path that died
-    /// while nothing passed keeps the handshake from them that they wait for.
+    /// Gives the numbers of the peers with packets since the last call, in either direction, or with packets that wait. A path that
+    /// died while nothing passed keeps a handshake from them.
     pub fn active(&self) -> Vec<u32> {
         let is_active = |entry: &&Entry| {
             let peer = &entry.peer;

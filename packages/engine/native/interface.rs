@@ -1,6 +1,6 @@
-//! The kernel's TUN interface: its name, addresses, MTU and routes. All of it lives as long as the descriptor, so
-//! the kernel takes it back when the process ends, however it ends; only on an interface that was there before
-//! (made persistent by somebody) something can be left over, and that is cleared when it is opened.
+//! The kernel's TUN interface: its name, addresses, MTU and routes. It lives as long as the descriptor, so the kernel removes it
+//! when the process ends. Only an interface that existed before (a persistent one) can keep something, which is cleared when
+//! it is opened.
 use crate::device::Device;
 use crate::table::Prefix;
 use crate::tun_queues;

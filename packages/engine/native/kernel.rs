@@ -1,6 +1,6 @@
-//! The kernel's own WireGuard in the engine's place: the same table, events and streams. The kernel has the sessions and
-//! carries the packets; this tells it of peers and where they are (`wireguard`, `link`), passes sealed datagrams between
-//! it and streams (`relay`), and carries the probes that find where peers are (`probes`).
+//! The kernel's own WireGuard in the engine's place: the same table, events and streams. The kernel has the sessions and carries
+//! the packets. This module tells it of peers and where they are (`wireguard`, `link`), passes sealed datagrams between it
+//! and streams (`relay`), and carries probes (`probes`).
 mod link;
 pub(crate) mod netlink;
 mod poll;

@@ -83,8 +83,8 @@ pub const MAX_KEPT_BYTES: usize = 256;
 pub const DATAGRAMS_PER_SOURCE: u32 = 100;
 /// The most probes of paths that others begin: many peers may be behind one address.
 pub const QUESTIONS_PER_SOURCE: u32 = 1_000;
-/// How often the same probe of a path is taken from addresses at which its sender is not known to be, together: it may come
-/// from a new one, and copies may be there before it.
+/// How often the same probe is taken from addresses at which its sender is not known, together. It may come from a new address, and
+/// copies may arrive first.
 pub const PROBE_COPIES: usize = 4;
 /// How many questions of a pair are remembered, so that none is taken more often: those of 10 minutes at least.
 pub const QUESTIONS_KEPT: usize = 4_096;
@@ -92,8 +92,8 @@ pub const QUESTIONS_KEPT: usize = 4_096;
 pub const ANSWERED_KEPT: usize = 16;
 /// To how many of this node's own questions answers are taken: those of three seconds, however many there are.
 pub const ASKED_KEPT: usize = 4_096;
-/// The most questions of a pair that are taken a second from addresses at which the other end is known to be, and as many
-/// from others: who overheard more than are remembered can send those again.
+/// Most questions of a pair a second from addresses at which the other end is known, and as many from others. An observer that
+/// recorded more than are remembered can replay those.
 pub const QUESTIONS_PER_SECOND: u32 = 600;
 /// The most such datagrams a second in all.
 pub const DATAGRAMS_PER_SECOND: u32 = 4_000;

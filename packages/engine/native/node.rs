@@ -60,8 +60,8 @@ pub struct NativeProbePair {
 /// All sums since the engine was opened.
 #[napi(object)]
 pub struct NativeStats {
-    /// A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and
-    /// bytes out, how many reasons for drops occurred, then for each its index in `reasonNames` and its count.
+    /// One row for the device (number 0) and one for each peer: its number, packets and bytes in, packets and bytes out, and the count
+    /// of drop reasons. Then for each reason its index in `reasonNames` and its count.
     pub rows: Float64Array,
     pub events_dropped: f64,
     /// Of each guest that was heard: its number, and the address with the port.
@@ -93,9 +93,9 @@ pub struct NativeInterface {
 /// The whole table in few values: thousands of objects would cost more than all the rest.
 #[napi(object)]
 pub struct NativeTable {
-    /// Seven numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-    /// stream, 1 socket, 2 both, 3 socket to where it was heard), the MTU of the path over the socket, and the port of
-    /// the further socket by which it goes (0: the engine's own).
+    /// Seven numbers for each peer. Its number. The tunnel: 0 none, 1 WireGuard, 2 legacy. The MTU. The count of its ranges. The path: 0
+    /// stream, 1 socket, 2 both, 3 socket to where it was heard. The MTU of the path over the socket. The port of the further
+    /// socket, or 0 for the engine's own.
     pub peers: Uint32Array,
     /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,

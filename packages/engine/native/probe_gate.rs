@@ -1,11 +1,10 @@
-//! Probes of paths, as the application makes them (docs/PROTOCOLS.md, 'Paths over UDP'). They go before all other datagrams
-//! that are no WireGuard, and whoever is on the way can read which pair of peers they name, and send them again from
-//! anywhere, before they arrive themselves. So only what bears the pair's code is one:
+//! Probes of paths, as the application makes them (docs/PROTOCOLS.md, 'Paths over UDP'). They go before other datagrams that are no
+//! WireGuard. An observer can read which pair they name, and replay them from anywhere before they arrive. So only what
+//! bears the pair's code is a probe:
 //!
-//! - an answer counts once, from the address that was asked;
-//! - a question counts once from each address at which the other end is known to be: where it says so itself, or answered;
-//! - from all other addresses together it counts a few times, until it came from a known one, by bounds that leave those
-//!   theirs.
+//! - An answer counts once, from the address that was asked.
+//! - A question counts once from each address at which the other end is known.
+//! - From all other addresses together it counts a few times, until it came from a known one.
 use crate::limits::{ANSWERED_KEPT, ASKED_KEPT, PROBE_COPIES, QUESTIONS_KEPT, QUESTIONS_PER_SECOND};
 use crate::sockets::Source;
 use crate::wiped::Wiped;

@@ -62,8 +62,8 @@ impl Sockets {
         if number > 0 || self.count.load(Acquire) == 0 { Vec::new() } else { self.further.read().clone() }
     }
 
-    /// The descriptors to wait for: that of the own socket with this number, and for the thread that reads the further
-    /// ones too, one that is readable when any of those is, also one that is opened meanwhile.
+    /// The descriptors to wait for: that of the own socket with this number. The thread that reads the further sockets gets one more,
+    /// which is readable when any of those is.
     pub fn fds(&self, number: usize) -> (RawFd, Option<RawFd>) {
         (self.own(number).fd(), (number == 0).then_some(self.any_further.as_raw_fd()))
     }

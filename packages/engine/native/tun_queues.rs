@@ -18,8 +18,8 @@ const QUEUE_PACKETS: u32 = 500;
 /// The attribute that says how many are open (IFLA_TUN_NUM_QUEUES).
 const NUMBER_OF_QUEUES: u16 = 8;
 
-/// How many there are where nobody says it: one up to three cores, as each needs a thread each way; from there on a half of
-/// the cores, so that as much is left for all else.
+/// Default number of queues: one up to three cores, because each needs a thread each way. With more cores, half of the cores, so that
+/// as much is left for other work.
 pub fn default_count() -> usize {
     count_for(std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -38,8 +38,8 @@ export interface EngineInit {
   /** The engine's UDP socket; without it everything goes over streams. */
   readonly udp?: UdpInit
   /**
-   * How many queues the interface has, each with a thread each way, and sockets the UDP port; default: one up to three
-   * cores, and then a half of them, four at most.
+   * Number of queues of the interface, each with a thread each way, and of sockets of the UDP port. Default: one up to three cores,
+   * then half of the cores, four at most.
    */
   readonly queues?: number
   /** Called with each event, never again after `close`. It must not throw. */
@@ -162,8 +162,8 @@ export interface Engine {
    */
   restart(peer: PeerId): void
   /**
-   * Sends a handshake again that may have been lost with a stream of the peer, in either direction, so that a session
-   * needs one round trip and not WireGuard's 5 seconds. Event `readable` comes (again) if frames wait.
+   * Repeats a handshake that may have been lost with a stream of the peer, in either direction. So a session needs one round trip and
+   * not WireGuard's 5 seconds. Event `readable` follows if frames wait.
    */
   retryHandshake(peer: PeerId): void
   /** The socket's port; undefined without one. */
@@ -183,16 +183,15 @@ export interface Engine {
   /** Closes a further socket; what would still go by it leaves by the engine's own. */
   closeSocket(port: number): void
   /**
-   * Names a pair of peers whose probes are expected, in place of what was said of its token before. Such probes have bounds
-   * of their own, so that what strangers send does not hold them up, even who reads them on their way and sends them again:
-   * what names a pair and is not the other end's, or came too often, is dropped.
+   * Names a pair of peers whose probes are expected, and replaces what was said of its token. Such probes have bounds of their own, so
+   * that strangers' datagrams do not delay them. Replays and forgeries that name a pair are dropped.
    */
   expectProbes(pair: ProbePair): void
   /** Expects no more probes that name the token. */
   forgetProbes(token: Uint8Array): void
   /**
-   * The datagrams since the last call that are no WireGuard. At most 512 wait of probes from where their senders are
-   * known to be, of other probes and of others, 1,000 a second from one address of the first two and 100 of the others.
+   * Gives the datagrams since the last call that are no WireGuard. At most 512 wait of each kind: probes from known addresses, other
+   * probes, and others. One address gets 1,000 a second of the first two and 100 of the others.
    */
   takeDatagrams(): readonly Datagram[]
   /** The peers to or from whom packets passed since the last call, or for whom packets wait. */

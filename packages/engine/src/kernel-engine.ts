@@ -1,11 +1,12 @@
 /**
- * The kernel's own WireGuard in the engine's place: the same table, events and streams. The kernel has the sessions and
- * carries the packets; the addon tells it of peers by netlink.
+ * The kernel's own WireGuard in the engine's place: the same table, events and streams. The kernel has the sessions and carries
+ * the packets; the addon tells it of peers by netlink. Differences:
  *
- * What is different: packets go one way at a time, so that a path in doubt is not backed by the stream; those for a peer
- * without a tunnel do not wait, and each such peer is looked for (`pathNeeded`) instead; paths that take less than the
- * tunnel's MTU are not used; there are no tunnels to legacy members and no guests; bytes are counted sealed, and packets
- * not at all.
+ * - Packets go one way at a time, so the stream does not back a path in doubt.
+ * - Packets for a peer without a tunnel do not wait. The node looks for the peer (`pathNeeded`).
+ * - Paths that take less than the tunnel's MTU are not used.
+ * - There are no tunnels to legacy members and no guests.
+ * - Bytes are counted sealed, and packets not at all.
  */
 import { type Cidr, formatAddressInRange } from '@mesh/core'
 import { type Engine, type EngineComponents, type EngineInit, startKernel } from './engine.ts'
@@ -18,8 +19,8 @@ export interface KernelEngineInit extends Omit<EngineInit, 'queues'> {
 }
 
 /**
- * Keeps what members send to `local`: the kernel's WireGuard checks a packet's source alone, so that without this members
- * would reach all addresses of this machine, and what it forwards to.
+ * Keeps what members send to `local`. The kernel's WireGuard checks only a packet's source. Without this rule members would reach
+ * every address of this machine, and what it forwards to.
  */
 export interface LocalFilter {
   /** Lets nothing pass from the interface but what is for these networks. Must throw when it is not so. */

@@ -19,8 +19,8 @@ export function capSegments(descriptor: number, bytes: number, addon?: string): 
 }
 
 /**
- * Lets routers cut the IPv4 packets of a TCP socket, by its file descriptor, where a path is narrower than its segments: no
- * packet is lost where they do not say so. With a listening socket it holds for those that it accepts from then on.
+ * Lets routers fragment the IPv4 packets of a TCP socket, by its file descriptor, where a path is narrower than its segments. So no
+ * packet is lost at silent routers. Set on a listening socket, it holds for the sockets that it accepts.
  *
  * @param addon the addon's file, where it is not in its platform package
  * @throws MeshError `engine.no_addon`; `engine.system`, for a descriptor that is no socket

@@ -42,9 +42,9 @@ interface NativeDatagram {
 /** The whole table in few values: thousands of objects would cost more than all the rest. */
 export interface NativeTable {
   /**
-   * Seven numbers a peer: its own, tunnel (0 none, 1 WireGuard, 2 legacy), MTU, how many ranges it has, its path (0
-   * stream, 1 socket, 2 both, 3 socket to where it was heard), the MTU of the path over the socket, and the port of the
-   * further socket by which it goes (0: the engine's own).
+   * Seven numbers for each peer. Its number. The tunnel: 0 none, 1 WireGuard, 2 legacy. The MTU. The count of its ranges. The path: 0
+   * stream, 1 socket, 2 both, 3 socket to where it was heard. The MTU of the path over the socket. The port of the further
+   * socket, or 0 for the engine's own.
    */
   readonly peers: Uint32Array
   /** Public and preshared key of each peer with a WireGuard tunnel, in order. */
@@ -59,8 +59,8 @@ export interface NativeTable {
 /** All sums since the engine was opened. */
 export interface NativeStats {
   /**
-   * A row for the device and one for each peer: its number (the device: 0), packets and bytes in, packets and bytes
-   * out, how many reasons for drops occurred, then for each its index in `reasonNames` and its count.
+   * One row for the device (number 0) and one for each peer: its number, packets and bytes in, packets and bytes out, and the count of
+   * drop reasons. Then for each reason its index in `reasonNames` and its count.
    */
   readonly rows: Float64Array
   readonly eventsDropped: number

@@ -204,15 +204,15 @@ export interface Ledger {
    */
   reap(draw?: number): ReapResult
   /**
-   * Takes out what these owners wrote and what is neither admitted nor kept, as if it had never come: for what was taken
-   * before this node heard that nobody may take it. What it stood over comes back from other members. One step of a walk
-   * in the ledger's order, which the caller goes on with from `next` when other work has had its turn.
+   * Removes what these owners wrote and what is neither admitted nor kept, as if it had never come. This repairs what the node
+   * took before it heard of a revocation. Older values come back from other members. Does one step of a walk in the
+   * ledger's order; the caller continues with `next`.
    */
   withdraw(owners: ReadonlySet<PeerId>, keeps: (keyed: KeyedEntry) => boolean, from?: Position): Withdrawn
   /**
-   * Holds the writes of this node into owned buckets from now on: they wait, and are judged again after
-   * `releaseClaims`: for while it may have missed whose a key is by now. What the rules refuse already is
-   * still refused at once; open buckets, and mode `off`, which knows no owners, go on. Idempotent.
+   * Holds this node's writes into owned buckets until `releaseClaims`, which judges them again: the node may have missed
+   * that another member owns the key by now. Writes that the rules refuse fail at once. Open buckets and mode `off` go on.
+   * Idempotent.
    */
   holdClaims(): void
   /** Held writes get their block, or are refused. Idempotent. */

@@ -72,8 +72,8 @@ export const MAX_WHITE_SPACE_BYTES = 64 * 1024
 /** Bytes of a block after which decoding lets other work have its turn: less than 2 ms of work. */
 export const SKIP_PAUSE_BYTES = 64 * 1024
 /**
- * Bytes of a block that comes in pieces which are there before a key and its entry are read: the longest key, entry and last
- * field of one, and the white space at each of ten places in them that may have some.
+ * Bytes of a block in pieces that must be there before the next key and its entry are read. That is the longest key, entry
+ * and last field, with white space at ten places.
  */
 export const LOOK_AHEAD_BYTES = MAX_ENTRY_TEXT_BYTES + 2 * MAX_STRING_BYTES + 10 * MAX_WHITE_SPACE_BYTES
 /** Bytes of such a block that are in memory, if no piece is longer than 1 MiB: what is left over is moved once in 1 MiB. */
@@ -100,9 +100,8 @@ const MAX_UNSIGNED_ENTRIES = 10_000
  */
 export const VITAL_ONE_IN = 4
 /**
- * Entries of one signer in those buckets, of which tombstones and then the oldest go first: a heartbeat, itself as a user, and its addresses,
- * of which a node with all guests that it may have has 34. All members drop the same ones, so that what one member claims
- * beyond its share is free to be leased.
+ * Entries of one signer in those buckets: a heartbeat, a user, and the addresses of a node with its guests. Tombstones go
+ * first, then the oldest entries. All members drop the same ones, so the addresses beyond the share are free again.
  */
 export const MAX_VITAL_SIGNER_ENTRIES = 48
 /**
@@ -145,8 +144,8 @@ export const RETRACTIONS_PER_SECOND = 20
 /** The same at once, after a rest. */
 export const RETRACTION_BURST = 256
 /**
- * How long this node gives nothing up again to a claimant that it gave something up to, in ms: after the moment of that
- * race, in which two nodes may meet in several keys.
+ * How long this node gives nothing up again to a claimant that won a key from it, in ms. Two nodes may meet in several keys
+ * during one race.
  */
 export const YIELD_MEMORY_MS = 3_600_000
 /** Claimants to whom this node gives something up in that time: they cost nothing. */

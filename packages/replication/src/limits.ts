@@ -134,10 +134,7 @@ export const FRESH_USER_MS = 24 * 60 * 60_000
 export const LEGACY_MEMBER_MS = 10 * 60_000
 /** How often the elected node sends the whole ledger while a legacy member is about, in ms. */
 export const WHOLE_LEDGER_INTERVAL_MS = 10_000
-/**
- * How often one of those that are not elected sends it all the same, in ms, on average: the elected one may be a member that
- * sends nothing, or not all.
- */
+/** Average interval in which a member that was not elected sends it anyway, in ms: the elected member may send nothing. */
 export const WHOLE_LEDGER_SPARE_MS = 5 * 60_000
 /** Bytes a second that whole ledgers may take on average; after a large one the sender waits longer. */
 export const WHOLE_LEDGER_BYTES_PER_S = 512 * 1024
@@ -163,8 +160,8 @@ export const JOINED_FOR_EACH_MS = 250
 /** How much later it is asked at most, in ms. */
 export const JOINED_MOST_MS = 10_000
 /**
- * How often one of the members is asked that are connected and do not hear this node on the topic, in ms: of two whose
- * clocks differ by more than a window of the topic neither hears the other there.
+ * Interval in which the node asks a connected member that does not hear it on the topic, in ms. Two members whose clocks differ
+ * by more than a window of the topic do not hear each other there.
  */
 export const UNHEARD_CHECK_INTERVAL_MS = 5_000
 /** How often a node looks whether its clock was set, in ms. */

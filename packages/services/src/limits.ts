@@ -163,8 +163,8 @@ export const MAX_EGRESS_TRIES = 3
 /** How long a client of the proxy may take to say what it wants, in ms. */
 export const PROXY_GREETING_MS = 10_000
 /**
- * How many bytes of requests that are not whole, and of what is unread behind others, the clients of the proxy may have in
- * all; of more the client with the most is reset, of the address with the most.
+ * Bytes of incomplete requests, and of unread bytes behind others, of all clients of the proxy. Beyond it the client with the
+ * most is reset, at the address with the most.
  */
 export const MAX_CLIENT_UNREAD_BYTES = 4 * 1024 * 1024
 /** How many bytes may be unread behind a request that waits for its answer; of more the connection ends. */

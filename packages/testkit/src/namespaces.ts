@@ -135,8 +135,8 @@ export function bridge(
 }
 
 /**
- * The most hosts of a bridge that ask for each other's hardware addresses: what they learn of IPv4 is kept in one table of the
- * kernel for all namespaces, of 1,024 entries by default, and beyond it a host reaches nobody new.
+ * Most hosts of one bridge that resolve each other's hardware addresses. The kernel keeps IPv4 neighbours of all namespaces in
+ * one table of 1,024 entries. When it is full, hosts reach no new neighbour.
  */
 const MAX_ASKING_HOSTS = 30
 

@@ -103,8 +103,8 @@ interface PunchEnd {
 let nextPort = 1_024
 
 /**
- * Says whether two ends find each other by datagrams, as ICE does: both ask a STUN server how they are seen, both send to
- * what the other was seen as, and both answer to where a datagram came from.
+ * Says whether two ends find each other by datagrams, as ICE does. Both ask a STUN server for their address, send to the
+ * other's, and answer to the source of each datagram.
  */
 export function punches(
   [first, second]: readonly [Nat, Nat],

@@ -1,7 +1,7 @@
 /**
- * Who may use the network, in one answer: `mayUse(peer)`. Administrators come first, where the network has some, then
- * the peer gate, where this node has one. Every seam asks here: gossip by its signed author, the ledger by an entry's
- * owner, streams and relays by the peer at the other end; `onChange` makes a change effective at once.
+ * Says with one function, `mayUse(peer)`, who may use the network. Administrators decide first, where the network has
+ * some. Then the peer gate decides, where this node has one. Gossip asks for the signer, the ledger for the owner of an
+ * entry, streams and relays for the remote peer. `onChange` applies a change at once.
  */
 import type { KeyObject } from 'node:crypto'
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'

@@ -1,7 +1,13 @@
 /**
- * The VPN of one node. Up: 1 what was asked for is checked; 2 libp2p keeps out of the VPN's ranges; 3 the interface; 4
- * the tunnels to peers; 5 the table, which follows the ledger from here on; 6 this node's addresses, which may have to
- * be leased; 7 the networks behind it. Down: the reverse.
+ * The VPN of one node. Start:
+ *
+ * 1. Check what was asked for.
+ * 2. Keep libp2p out of the VPN's ranges.
+ * 3. Open the interface, then the tunnels to peers.
+ * 4. Follow the ledger with the table.
+ * 5. Take this node's addresses, by a lease where needed, and the networks behind it.
+ *
+ * Stop: the reverse.
  */
 import { type AddressInRange, type Cidr, type PeerId, untilAborted } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'

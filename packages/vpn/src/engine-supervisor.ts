@@ -1,6 +1,6 @@
 /**
- * Keeps an engine running: what uses it holds on to the supervisor, which opens a new engine when the interface was
- * taken away and tells that one what the engine before was told. The key stays, so that peers need no new one.
+ * Keeps an engine running. Its users hold the supervisor. When the interface was taken away, the supervisor opens a new engine
+ * and repeats what the earlier one was told. The key stays the same for peers.
  */
 import { type AddressInRange, type Cidr, type Clock, type Logger, toError } from '@mesh/core'
 import type {

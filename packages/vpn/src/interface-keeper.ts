@@ -1,7 +1,10 @@
 /**
- * Puts back what other programs take away from the interface: 1 the kernel tells of a change; 2 once changes have gathered,
- * the engine looks and puts back; 3 what the kernel refuses is tried again; 4 a program that takes things away again and
- * again is answered once a minute.
+ * Restores what other programs remove from the interface.
+ *
+ * 1. The kernel reports a change.
+ * 2. When changes have settled, the engine checks and restores.
+ * 3. What the kernel refused is tried again.
+ * 4. A program that keeps removing things is answered once a minute.
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
 import type { Restored } from '@mesh/engine'

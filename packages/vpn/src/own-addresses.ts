@@ -1,7 +1,10 @@
 /**
- * This node's addresses: the fixed ones or a lease, and the derived one. 1 learn what others hold; 2 see that nobody
- * has the fixed ones (a lease of the same moment is asked to move), or lease one; 3 end what an earlier run left,
- * announce each (`machines`); 4 lease anew when the lease is lost.
+ * This node's addresses: fixed ones or a lease, and the derived one.
+ *
+ * 1. Learn what others hold.
+ * 2. Check that nobody holds the fixed addresses, or lease one. A lease of the same moment is asked to move.
+ * 3. End what an earlier run left, and announce each address in `machines`.
+ * 4. Lease again when the lease is lost.
  */
 import {
   type AddressInRange,

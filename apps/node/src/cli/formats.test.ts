@@ -172,7 +172,7 @@ describe('mesh status', () => {
     expect(shown.find((line) => line.includes('reaches'))).toContain('192.168.8.0/24 by ')
     // no VPN of this kind carries multicast, which every system sends: that is no loss
     expect(shown).toContain('exit      by gate, searching: packets to the Internet are dropped')
-    expect(shown).toContain('dropped   5 noRoute (packets)')
+    expect(shown).toContain('dropped   5 packets (noRoute): No machine has the destination address.')
     expect(lines({ ...VPN, Drops: { multicast: 9 } }).join('\n')).not.toContain('dropped   ')
     expect(lines({ ...VPN, Interface: null, MTU: null, State: 'starting', Addresses: [] })).toContain(
       'vpn       starting',

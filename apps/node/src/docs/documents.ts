@@ -1,6 +1,8 @@
 /** The documents under docs/ that are made from tables: `npm --prefix apps/node run write-docs` writes them, a test compares. */
 import { commands, rootCommand } from '../cli/commands.ts'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DROP_REASONS } from '@mesh/api-contract'
 import { edgevpnDocument } from './edgevpn-document.ts'
 import { limitSections } from './limits-document.ts'
 import { EXIT } from '../errors.ts'
@@ -14,8 +16,11 @@ export function buildDocuments(): ReadonlyMap<string, string> {
     ['docs/exit-codes.md', exitCodesDocument()],
     ['docs/limits.md', limitsDocument()],
     ['docs/edgevpn.md', edgevpnDocument(MADE, table)],
+    ['docs/OPERATION.md', operationDocument()],
   ])
 }
+
+const root = join(import.meta.dirname, '../../../..')
 
 const MADE =
   '<!-- Made by `npm --prefix apps/node run write-docs` from the tables in apps/node/src; do not edit. -->'
@@ -98,10 +103,23 @@ function limitsDocument(): string {
     '## Flags',
     table(['Flag', 'Environment', 'Default', 'What it bounds'], rows),
     'The other limits are constants: scopes (places and bytes), rates (tokens a second), backoff and times. [SECURITY.md](SECURITY.md) says how they work together.',
-    ...limitSections(join(import.meta.dirname, '../../../..')),
+    ...limitSections(root),
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+/** docs/OPERATION.md with its table of drop reasons as the code has it. */
+function operationDocument(): string {
+  const before = readFileSync(join(root, 'docs/OPERATION.md'), 'utf8')
+  const rows = Object.entries(DROP_REASONS).map(([name, { direction, title, hint }]) => [
+    code(name),
+    direction === 'both' ? 'in, out' : direction,
+    title,
+    hint,
+  ])
+  const made = table(['Reason', 'Direction', 'What happened', 'What to do'], rows)
+  return before.replace(/(?<=<!-- drop reasons[^\n]*-->\n)[^]*?(?=\n<!-- end of drop reasons -->)/, made)
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

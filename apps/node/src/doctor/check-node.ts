@@ -1,6 +1,6 @@
 /** Checks of the running node: what it says is wrong, its clock, how it is reached, and its peers. */
 import { BlockList, isIP } from 'node:net'
-import type { VpnPeerView } from '@mesh/api-contract'
+import { DROP_REASONS, type VpnPeerView } from '@mesh/api-contract'
 import { type Check, fail, ok, skip, warn } from './check.ts'
 import { sentence } from './check-machine.ts'
 import type { MachineFacts, NodeFacts } from './facts.ts'
@@ -22,6 +22,7 @@ export function checkNode(machine: MachineFacts, node: NodeFacts): readonly Chec
     checkRelays(node),
     checkUdp(node),
     checkMtu(node),
+    checkDrops(node),
     checkDns(node),
     checkPeers(node),
     checkVersions(machine, node),
@@ -34,6 +35,26 @@ function checkHealth({ health }: NodeFacts): readonly Check[] {
   return health.Problems.map(({ Severity, Title, Hint }) =>
     (Severity === 'error' ? fail : warn)('health', sentence(Title), Hint),
   )
+}
+
+/** The part of all packets from which on drops for one reason are worth a look. */
+const MUCH_DROPPED_PART = 0.01
+/** So many drops are normal. */
+const LEAST_DROPPED = 100
+
+/** Says why packets were dropped, where they were many. */
+function checkDrops({ vpn }: NodeFacts): readonly Check[] {
+  if (vpn === undefined) return [skip('packets', 'The node runs no VPN.')]
+  const passed = vpn.Peers.reduce((sum, { PacketsIn, PacketsOut }) => sum + PacketsIn + PacketsOut, 0)
+  const much = Object.entries(vpn.Drops).filter(
+    ([reason, count]) =>
+      DROP_REASONS[reason]?.isLoss !== false && count > LEAST_DROPPED && count > passed * MUCH_DROPPED_PART,
+  )
+  if (much.length === 0) return [ok('packets', 'Few or no packets were dropped.')]
+  return much.map(([reason, count]) => {
+    const { title = 'They were dropped.', hint = 'See docs/OPERATION.md.' } = DROP_REASONS[reason] ?? {}
+    return warn('packets', `${count} packets (${reason}): ${title}`, hint)
+  })
 }
 
 function checkClock({ reachability }: NodeFacts): Check {

@@ -81,8 +81,10 @@ function vpn(reasons: readonly VpnPeerView['UDP']['Reason'][], mtu = 1_280): Vpn
     Hostname: 'laptop',
     UDP: { State: Reason === null ? 'direct' : 'none', Reason, Endpoint: null, RoundTripMs: null },
     MTU: mtu,
+    PacketsIn: 400,
+    PacketsOut: 600,
   }))
-  return { State: 'running', MTU: 1_420, Peers: peers } as unknown as VpnView
+  return { State: 'running', MTU: 1_420, Peers: peers, Drops: { multicast: 5_000 } } as unknown as VpnView
 }
 
 /** The findings of one check. */
@@ -200,6 +202,14 @@ test.each([
   ['udp', udp('both-vary'), 'warn', 'both-vary'],
   ['mtu', { node: { vpn: vpn([null], 1_000) } }, 'warn', 'Only short packets pass to laptop'],
   ['mtu', { node: { vpn: undefined } }, 'skip', 'no VPN'],
+  ['packets', { node: { vpn: undefined } }, 'skip', 'no VPN'],
+  ['packets', { node: { vpn: { ...vpn([null]), Drops: { noRoute: 90 } } } }, 'ok', 'Few or no'],
+  [
+    'packets',
+    { node: { vpn: { ...vpn([null]), Drops: { noRoute: 101 } } } },
+    'warn',
+    'No machine has the destination',
+  ],
   ['peers', { node: { peers: [] } }, 'warn', 'No other member'],
   ['versions', { machine: { version: '0.2.0' } }, 'warn', 'the running node 0.1.0'],
   [

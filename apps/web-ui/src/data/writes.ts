@@ -1,6 +1,6 @@
 /**
- * Writing the ledger. A write is `announcing` until the node says what became of it; what became of it stays with
- * its key for as long as the page keeps it, and what was typed is never lost.
+ * Writes the ledger. A write is `announcing` until the node reports its outcome. The page keeps the outcome with the key, and
+ * never loses what a person typed.
  */
 import { ApiError } from '@mesh/api-client'
 import type { WriteView } from '@mesh/api-contract'

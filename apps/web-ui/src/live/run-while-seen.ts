@@ -2,8 +2,8 @@ import type { Clock } from '@mesh/core'
 import type { Live } from './live.ts'
 
 /**
- * A browser opens six connections to a node over HTTP/1.1, and an event stream holds one: pages that nobody looks at
- * for this long give theirs back, so that a seventh page still works.
+ * A hidden page gives its event stream back after this time. A browser opens six connections to a node over HTTP/1.1, and a
+ * seventh page should still work.
  */
 const UNSEEN_MS = 30_000
 

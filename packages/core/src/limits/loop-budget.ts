@@ -9,7 +9,7 @@
  */
 import type { Clock } from '../clock.ts'
 
-/** In order of priority. */
+/** The kinds of work, in order of priority. */
 export type Lane = 'health' | 'control' | 'members' | 'strangers' | 'background'
 
 /** Longest time that all lanes together may use of one turn, in ms. */
@@ -29,9 +29,9 @@ const LANES = Object.keys(LANE_MS) as readonly Lane[]
 const MICROTASKS = 32
 
 export interface WaitOptions {
-  /** For whom the work is, such as an address group. Keys of one lane take turns. */
+  /** Names the requester, such as an address group. The keys of one lane take turns. */
   readonly key?: string
-  /** Ends the wait. */
+  /** Aborts the wait for a turn. */
   readonly signal?: AbortSignal
 }
 

@@ -1,8 +1,10 @@
 /**
- * Passes questions on: 1 what is in the cache is answered from it; 2 who asks what is being asked already waits for
- * the same answer, which also ends the loop of two nodes that forward to each other; 3 the servers are tried one
- * after the other, over UDP and, where that cuts an answer off, TCP; 4 what came, a failure too, is kept as long as
- * it says.
+ * Forwards questions to other servers.
+ *
+ * 1. Answers from the cache.
+ * 2. Joins a question that is under way. This also ends loops between two nodes that forward to each other.
+ * 3. Tries the servers one after the other, over UDP, and over TCP if the answer was truncated.
+ * 4. Keeps the answer, or the failure, for its time.
  */
 import { type Clock, KeyedCounts, type Logger, type Random } from '@mesh/core'
 import { LRUCache } from 'lru-cache'

@@ -1,6 +1,6 @@
 /**
- * Answers as bytes that fit every client who asks the same: the question is put in front as that client wrote it, so
- * that its letters keep their case (names in the answer point to it), id and flags are set, TTLs counted down.
+ * Answers as bytes that fit every client with the same question. The client's own question comes first, so that its letters
+ * keep their case. Then the id and flags are set and the TTLs counted down.
  */
 import { MAX_UDP_BYTES } from '../limits.ts'
 import { parseName } from '../names.ts'

@@ -1,6 +1,9 @@
 /**
- * Reads what a server answered, without decoding what is in its records: 1 is it the answer to what was asked;
- * 2 where its records and their TTLs stand; 3 how long it may be kept.
+ * Reads a server's answer without decoding its records.
+ *
+ * 1. Checks that it answers the question.
+ * 2. Finds the records and their TTLs.
+ * 3. Says how long the answer may be kept.
  */
 import { FAILURE_CACHE_S, MAX_CACHE_S, MAX_NEGATIVE_CACHE_S } from '../limits.ts'
 import { RCODE, TYPE } from '../record-types.ts'

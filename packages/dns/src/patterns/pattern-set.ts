@@ -1,7 +1,7 @@
 /**
- * The patterns of a ledger, so that thousands cost a question little more than one: what is a whole name stands in a
- * map, and of the others only those are tried whose required text the name holds, which three of its characters
- * point to. A pattern is compiled when the first name needs it.
+ * The patterns of a ledger, so that thousands cost a question little more than one. Whole names stand in a map. Of the others
+ * the set tries only those whose required text occurs in the name; three characters of it find them. It compiles a
+ * pattern when the first name needs it.
  */
 import {
   MAX_PATTERN_STEPS,

@@ -1,7 +1,12 @@
 /**
- * Answers packets, whatever they came by: 1 reads the question; 2 takes the answer that was prepared for it since the
- * names last changed; 3 else finds out who answers it and prepares that; 4 passes it on where nobody here does. The
- * packet must not be written to afterwards: an answer that takes longer is built from it.
+ * Answers packets from UDP and TCP.
+ *
+ * 1. Reads the question.
+ * 2. Takes the answer that was prepared since the names last changed.
+ * 3. Otherwise finds out who answers, and prepares that.
+ * 4. Forwards what nobody here answers.
+ *
+ * The caller must not write to the packet afterwards: a later answer is built from it.
  */
 import type { LoopBudget } from '@mesh/core/limits'
 import * as dnsPacket from 'dns-packet'

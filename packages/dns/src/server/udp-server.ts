@@ -1,7 +1,6 @@
 /**
- * Questions over UDP. Whoever forges the address of somebody else gains nothing: answers that leave this machine and
- * the VPN are few for each network, and what is over that goes out cut to its question now and then, so that a real
- * client comes again over TCP.
+ * Questions over UDP. A client that forges the address of another network gains nothing: each network outside this machine
+ * and the VPN gets few answers. Some answers above the rate go out truncated, so that a real client asks again over TCP.
  */
 import { createSocket, type Socket } from 'node:dgram'
 import type { AddressListener, Clock } from '@mesh/core'

@@ -1,7 +1,11 @@
 /**
- * The names that nobody has to register, from the ledger as it is at `now`: 1 the machines by peer, and guests; 2 the name of
- * each, `HOST-SHORTID`, and the plain `HOST` of whoever claimed it first; 3 services; 4 reverse names; 5 the zone's
- * own. All nodes come to the same names. It is done in steps of a moment, as a ledger may hold tens of thousands of machines.
+ * Builds the names that nobody has to register, from the ledger at `now`.
+ *
+ * 1. Machines by peer, and guests.
+ * 2. The name `HOST-SHORTID` of each, and the plain `HOST` of its first claimant.
+ * 3. Services, reverse names and the zone's own names.
+ *
+ * All nodes build the same names. The work comes in short steps: a ledger may hold tens of thousands of machines.
  */
 import { BUCKETS, cidrContains, Heap, type IpAddress, shortPeerId } from '@mesh/core'
 import { createOwners, type Entry, type Owners } from '@mesh/ledger'

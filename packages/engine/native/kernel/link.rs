@@ -1,5 +1,5 @@
-//! The interface of kind `wireguard`, by rtnetlink. Unlike a TUN device it outlives the process that made it: it bears
-//! a mark by which the next one knows it, and a name of the host's network namespace says whether that process lives.
+//! The interface of kind `wireguard`, by rtnetlink. Unlike a TUN device it outlives its process. A mark identifies it to the next
+//! process, and a name of the host's network namespace says whether its process lives.
 use super::netlink::Wire;
 use crate::interface::{OpenError, check_name, claim, explain};
 use crate::restore::address_message;

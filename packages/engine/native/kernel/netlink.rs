@@ -1,5 +1,5 @@
-//! Questions to the kernel by netlink, each with its answer. In a test a program at the other end of a unix socket answers
-//! in the kernel's place: it gets one byte that names the protocol, and from then on the same bytes as the kernel.
+//! Questions to the kernel by netlink, each with its answer. In a test a program at the other end of a unix socket answers instead. It
+//! gets one byte that names the protocol, and then the same bytes as the kernel.
 use netlink_packet_core::{
     NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload, NetlinkSerializable,
 };

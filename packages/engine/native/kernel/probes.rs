@@ -1,6 +1,5 @@
-//! Datagrams other than WireGuard's on the port that the kernel listens on. The kernel has the socket there, so they come
-//! by raw sockets whose filter runs in the kernel, and go by the same with that port as their source: a NAT on the way
-//! has one mapping for them and for what the kernel sends. It takes CAP_NET_RAW.
+//! Datagrams other than WireGuard's on the port of the kernel's socket. They come by raw sockets whose filter runs in the kernel, and
+//! leave with that port as their source. So a NAT has one mapping for them and for the kernel's packets. It takes CAP_NET_RAW.
 use crate::socket::mark_socket;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read};

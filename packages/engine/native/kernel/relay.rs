@@ -1,6 +1,5 @@
-//! Sealed datagrams between the kernel and peers' streams: to the kernel such a peer is a port of the loopback interface,
-//! one for each. What the kernel sends there waits for the stream, and what the stream brings is sent to the kernel from
-//! there; it cannot tell this from a peer that is near.
+//! Sealed datagrams between the kernel and peers' streams. For the kernel such a peer is a port of the loopback interface. What the
+//! kernel sends there waits for the stream. What the stream brings is sent to the kernel from there.
 use crate::counters::{Counters, Reason};
 use crate::events::{Event, Events};
 use crate::limits::MAX_BATCH_BYTES;

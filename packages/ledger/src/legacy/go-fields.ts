@@ -1,6 +1,6 @@
 /**
- * The fields of blocks and entries as Go's JSON decoder takes them (docs/WIRE.md 4.1 and 4.2): names in any case, `null`
- * that leaves a field as it is, a bare value in place of an entry, line ends inside base64, exact versions.
+ * Reads the fields of blocks and entries as Go's JSON decoder does (docs/WIRE.md 4.1 and 4.2). Names come in any case, `null`
+ * leaves a field as it is, a bare value stands for an entry, base64 may contain line ends, versions are exact.
  */
 import { utf8Length } from '../entries/utf8-length.ts'
 import type { Entry } from '../entries/entry.ts'

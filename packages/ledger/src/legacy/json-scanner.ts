@@ -1,8 +1,7 @@
 /**
- * A pull scanner over the bytes of one JSON text: the caller asks for what it expects next, numbers keep their
- * text (versions do not fit a double), and what is not wanted is skipped without being built. Bad input is a
- * `JsonSyntaxError`; the decoder around it turns that into a count. A text may come in pieces: the scanner then has a
- * window on it, and the caller brings more of it before it asks for what may end beyond the window.
+ * A pull scanner over the bytes of one JSON text. The caller asks for what it expects next, and skips the rest without
+ * building it. Numbers keep their text, because versions do not fit a double. Bad input throws `JsonSyntaxError`, which the
+ * decoder counts. A text may come in pieces: the caller then moves the scanner's window before it reads beyond it.
  */
 import {
   LOOK_AHEAD_BYTES,

@@ -1,7 +1,6 @@
 /**
- * Answers others' claims of what this node holds with its own entries as they stand, so that a claimant that has not heard
- * of this node gives way or tells the conflict. The first claim of a key is answered at once, those that follow
- * together after a pause.
+ * Answers claims on entries of this node with the entries as they stand. The claimant then gives way or reports the conflict.
+ * The first claim of a key gets an answer at once, later ones together after a pause.
  */
 import { BUCKETS, type Clock, type PeerId, positionId } from '@mesh/core'
 import type { LedgerEvents } from '../ledger-events.ts'

@@ -1,6 +1,10 @@
 /**
- * Takes entries of others: 1 judge each, 2 one block of what is accepted, 3 tell what changed and what was refused,
- * 4 react to claims on what this node holds, and to entries that have been ended.
+ * Takes entries of others.
+ *
+ * 1. Judges each entry.
+ * 2. Commits the accepted ones as one block.
+ * 3. Reports what changed and what was refused.
+ * 4. Reacts to claims on this node's entries, and to entries that have ended.
  */
 import { BUCKETS, type PeerId } from '@mesh/core'
 import type { Admit } from '../rules/admission.ts'

@@ -1,8 +1,8 @@
 /**
- * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'): of two claims within
- * 10 s the later one, or the one that its bucket's rule lets give way, is given up by whoever made it, as long as it
- * made its own no longer ago than that, by its own monotonic time. Anybody can date a claim back: so nobody gives way
- * twice to one claimant, nor often to many. Any other claim is a conflict that is told until one lets go.
+ * Decides what happens when another live owner claims a key (docs/PROTOCOLS.md, 'Ownership races'). Of two claims within 10
+ * s the later one loses, or the one that the bucket's rule names. Its claimant gives it up, if it made the claim no longer
+ * ago by its own monotonic time. Anybody can date a claim back. Therefore nobody gives way twice to one claimant, nor
+ * often to many. Any other claim is a conflict, which is reported until one side lets go.
  */
 import { BoundedMap, type Clock, positionId } from '@mesh/core'
 import { AnnounceRate } from './announce-rate.ts'

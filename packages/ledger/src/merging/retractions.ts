@@ -1,9 +1,8 @@
 /**
- * Answers to entries that somebody still holds although they have been ended: a member that missed a tombstone
- * refuses what came after it, and nobody may hold that tombstone any more. Who can end the entry signs a new one
- * for it: for all its owner, or the leader where the owner is gone; for whoever shows in a comparison that it holds the
- * entry anybody, as the leader may be one that missed the tombstone, or one that does nothing. The answer is sent, and
- * stored by those who need it.
+ * Answers entries that a member still holds although they have ended. It missed a tombstone that perhaps nobody holds any
+ * more, and refuses everything after it. A node that can end the entry signs a new tombstone. For all members that is the
+ * owner, or the leader where the owner is gone. In a comparison any node does it, because the leader may have missed the
+ * tombstone too. Members that need the answer store it.
  */
 import { BoundedMap, type Clock, positionId } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'

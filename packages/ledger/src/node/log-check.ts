@@ -16,9 +16,9 @@ const MAX_PAGE_BYTES = 65_536
 type Sums = readonly [number, number]
 
 /**
- * True when the log of a file ends before it should: its header is not what was written, or a frame of it is not, and two
- * transactions end at that frame or behind it. What an earlier use of the log left behind its end does not count, nor what a
- * process, or a power cut, did not let be written to its end: the last transaction, or one that was taken back.
+ * True when the log of a file ends too early: its header is wrong, or one of its frames is, and two transactions end at or
+ * behind that frame. Remains of an earlier use of the log do not count. Neither does a last transaction that was cut short
+ * or rolled back.
  */
 export function isLogBroken(path: string): boolean {
   let log: number

@@ -1,7 +1,7 @@
 /**
- * A damaged file of a ledger is moved aside, and the last copy of it takes its place; without a copy the ledger begins
- * empty, and its entries come back from the other members. Where the log alone is broken, the file goes on with what it
- * holds, unless the copy is newer. Nothing is deleted but what was moved aside long before.
+ * Moves a damaged file of a ledger aside and puts the last copy in its place. Without a copy the ledger begins empty, and
+ * other members send its entries. If only the log is damaged, the file stays in use unless the copy is newer. Only files
+ * that were moved aside long ago are deleted.
  */
 import { chmodSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -1,8 +1,11 @@
 /**
- * Keeps one copy of a ledger's file beside it, so that damage costs hours and not everything: 1 the file is copied while
- * it is used, 2 all of the copy is read and held against its fingerprint, 3 it takes the place of the copy before, in one
- * step. So damage to the file is noticed while its ledger still stands in memory, and never reaches the copy. Then the copy is
- * made of what is in memory: the one before lacks the last hour, and may be damaged, too.
+ * Keeps one copy of a ledger's file, so that damage costs hours at most.
+ *
+ * 1. Copies the file while it is in use.
+ * 2. Reads the copy and compares it with its fingerprint.
+ * 3. Replaces the earlier copy in one step.
+ *
+ * So damage is noticed while the ledger is still in memory, and never reaches the copy. The next copy is then made from memory.
  */
 import { open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -16,8 +16,8 @@ export interface ClockOffset {
   /** How many members were heard. */
   readonly members: number
   /**
-   * The members whose clock is so far from this machine's that one refuses what the other writes, and by how much it is
-   * ahead of this machine's, in ms; the farthest first.
+   * Members whose clock differs so much from this machine's that one refuses the other's writes. Gives how far each clock is
+   * ahead, in ms, the farthest first.
    */
   readonly differing: readonly { readonly member: string; readonly aheadMs: number }[]
 }

@@ -39,8 +39,8 @@ export interface StricterCircumstances extends Circumstances {
   /** True for what this node writes itself: it may have to go above a version that its clock went back behind. */
   readonly acceptsFuture?: boolean
   /**
-   * True for a stored entry from when this node's clock was ahead, which the members with right clocks refused: it counts
-   * as the oldest one, or what its owner says now would be refused until that time has come.
+   * True for a stored entry that this node wrote while its clock was ahead, and that other members refused. It counts as the
+   * oldest. Otherwise the owner's present writes would be refused until that time.
    */
   readonly isReplaceable?: (existing: Entry) => boolean
   /** The version of a collected tombstone of this key; undefined when none is remembered. */

@@ -33,20 +33,19 @@ export interface ElectionInit {
 }
 
 /**
- * The node that ends expired entries: elected among those that are alive. Legacy members elect among the heartbeats of the
- * last 15 minutes, and while a node that has died wins there they have nobody who reaps; a living winner there wins here
- * too, so there are never two. Undefined when nobody is alive: after a suspension a node's own ledger shows everyone
- * as gone, itself too.
+ * Elects the node that ends expired entries, among the living. Legacy members elect among the heartbeats of the last 15
+ * minutes. A living winner there wins here too, so there are never two. Undefined when nobody is alive: after a suspension
+ * a node sees everyone as gone, itself too.
  */
 export function reapingLeader(tree: Tree, init: ElectionInit): string | undefined {
   return leaderOf(candidates(tree, init))
 }
 
 /**
- * How long what this node ends must have expired, in ms; undefined when it ends nothing. A leader that does nothing would
- * leave what has expired for ever, and a member finds a key that wins each election: so one of those that are alive, which
- * nobody knows before, ends what is overdue.
- * @param draw from 0 to 1, at random
+ * How long entries that this node ends must have expired, in ms; undefined when it ends none. A leader may do nothing, and a
+ * member can find a key that wins every election. Therefore another living node, chosen at random, ends overdue entries.
+ *
+ * @param draw random number from 0 to 1
  */
 export function reapsAfter(tree: Tree, self: string, draw: number, init: ElectionInit): number | undefined {
   const living = candidates(tree, init)

@@ -1,7 +1,7 @@
 /**
- * Which entry goes first when there is no room: of the signer that holds most, tombstones first in a room that says so,
- * open entries before owned ones, the oldest first. It depends on what the ledger holds and on nothing else, so that all members come to the same. It is kept
- * up to date with every change, so that nothing has to be looked through when the room is full.
+ * Says which entry goes first when there is no room: the signer that holds most loses one. Tombstones go first where the room
+ * says so, then open entries before owned ones, then the oldest. The order depends on the ledger only, so all members
+ * agree. Each change keeps it up to date, so that a full room needs no search.
  */
 import { Heap } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'

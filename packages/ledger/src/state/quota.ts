@@ -1,9 +1,8 @@
 /**
- * How much the ledger and each signer may hold. There are two rooms: one for what says who is there (`healthcheck`,
- * `machines`, `users`, `dhcp`), which nothing else can fill, and one for all else. In a full room the largest
- * signer's entries go first (`eviction-queue.ts`), and in a range whose addresses are claimed, those of the signer with
- * the most (`address-shares.ts`). Nothing of this node's own goes but tombstones beyond its share of the first room: who
- * moves from address to address, or ends the entries of many that are gone, still has room for itself.
+ * How much the ledger and each signer may hold. One room is for the buckets that say who is present (`healthcheck`,
+ * `machines`, `users`, `dhcp`), another for everything else. In a full room the entries of the largest signer go first
+ * (`eviction-queue.ts`). In a range whose addresses are claimed, those of the signer with the most go
+ * (`address-shares.ts`). The node keeps its own entries, except tombstones beyond its share of the first room.
  */
 import { BUCKETS } from '@mesh/core'
 import { utf8Length } from '../entries/utf8-length.ts'

@@ -1,7 +1,7 @@
 /**
- * The ledger's entries as a persistent ordered tree: a B+ tree keyed by (bucket, key) whose updates copy one path
- * of small nodes, so that an old root stays valid for ever and a write costs the same at any size. This file reads it,
- * `totals-between.ts` sums it up, `tree-edit.ts` changes it.
+ * The ledger's entries as a persistent B+ tree with the key (bucket, key). An update copies one path of small nodes. So an old
+ * root stays valid, and a write costs the same at any size. This file reads the tree, `totals-between.ts` sums it up,
+ * `tree-edit.ts` changes it.
  */
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { Position } from './snapshot.ts'

@@ -1,9 +1,7 @@
 /**
- * A store that remembers since when it fails, so that the node can say so, and that logs a failure at most once a
- * minute: with a full disk every block fails, and the log may lie on the same disk. Every two seconds it tries whether it
- * can write again, as nobody else may have anything to write: as much as what it did not take, since a full disk often has room
- * for a small batch. A damaged store does not become well by
- * what else it takes: all of it has to be read first.
+ * A store that remembers when it began to fail, and logs a failure at most once a minute: with a full disk every block fails.
+ * Every two seconds it tries to write as much as it refused, because a full disk often has room for less. A damaged
+ * store recovers only after all of it was read.
  */
 import type { Clock, Logger } from '@mesh/core'
 import { MIN_STORE_ROOM_BYTES, STORE_FAILURE_LOG_INTERVAL_MS, STORE_RETRY_MS } from '../limits.ts'

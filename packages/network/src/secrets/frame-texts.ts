@@ -1,6 +1,6 @@
 /**
- * Joins texts so that no two lists give the same bytes: each becomes an 8-byte big-endian length and its UTF-8, as
- * in the form in which ledger entries are signed (docs/WIRE.md 4.3).
+ * Joins texts so that no two lists give the same bytes. Each text becomes an 8-byte big-endian length and its UTF-8, as in
+ * the signed form of ledger entries (docs/WIRE.md 4.3).
  */
 export function frameTexts(...texts: readonly string[]): Uint8Array {
   const parts = texts.map((text) => new TextEncoder().encode(text))

@@ -1,7 +1,13 @@
 /**
- * Messages of the topic: 1 are charged to their author, where it is connected, or to the peer that passed them on, 2 wait within one budget, 3 skip an exact
- * repetition, 4 are judged by the ledger while they inflate, 5 tell by their form who sent them, 6 show whether their author
- * is a member. Those who are charged take turns; blocks of one author are judged one after the other.
+ * Handles the messages of the topic.
+ *
+ * 1. Charges the connected author, or else the peer that forwarded the message.
+ * 2. Queues it within one budget.
+ * 3. Skips an exact repetition.
+ * 4. Has the ledger judge it while it inflates.
+ * 5. Learns from its form who sent it, and whether the author is a member.
+ *
+ * Charged peers take turns. Blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import { createRate, type RateLimit } from '@mesh/core/limits'
@@ -110,8 +116,8 @@ class TopicBlockReceiver implements BlockReceiver {
   }
 
   /**
-   * A connected member is charged for what it wrote, whoever passes that on; what else a peer passes on is charged to that
-   * peer, apart from its own: who floods the topic keeps nobody behind it from being heard.
+   * Charges a connected member for what it wrote, whichever peer forwards it. Other messages are charged to the forwarding
+   * peer, apart from its own. So a peer that floods the topic delays nobody behind it.
    */
   #chargedFor(author: PeerId, from: string): string {
     return author === from || this.#components.members.isOurs(author) ? author : `by ${from}`

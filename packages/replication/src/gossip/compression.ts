@@ -15,11 +15,10 @@ export interface Compression {
   /** The bytes that these inflate to, by their own word, which may be a lie; undefined for what is no gzip. */
   inflatedBytes(bytes: Uint8Array): number | undefined
   /**
-   * Inflates. Where `maxBytes` is more than 1 MiB the text should come in pieces of some 256 KiB, so that it never stands
-   * whole in memory.
+   * Inflates. If `maxBytes` is more than 1 MiB, the text should come in pieces of about 256 KiB, to save memory.
    *
-   * @returns undefined for bytes that are no gzip, or that inflate to nothing or to more than `maxBytes`; pieces throw
-   *   instead, as soon as that shows, and whoever takes no more of them has to call their `return`
+   * @returns undefined for bytes that are no gzip, or that inflate to nothing or to more than `maxBytes`. Pieces throw instead.
+   *   A caller that stops early must call their `return`
    */
   gunzip(bytes: Uint8Array, maxBytes: number): Inflated | undefined | Promise<Inflated | undefined>
 }

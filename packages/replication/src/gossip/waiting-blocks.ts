@@ -1,9 +1,7 @@
 /**
- * Messages that wait to be judged, and which is next. Keys cost nothing, so that bounds by author alone bound nothing:
- * what waits and what is judged counts against one budget, each peer that is charged for messages has its share of it,
- * and of these the one is next whose messages will have taken the least time when its next one, by its length, is judged:
- * twenty peers that had taken none kept a message of a hundred bytes behind their twenty blocks of 500 entries for 7 s.
- * Pure: sizes and times in, decisions out.
+ * Messages that wait to be judged, and which is next. Keys cost nothing, so bounds by author alone bound nothing. What waits
+ * and what is judged counts against one budget, and each charged peer has a share of it. The next message is that of the
+ * peer for which the node will have worked the least, the message included. Pure: sizes and times in, decisions out.
  */
 import { BoundedMap, KeyedCounts, type PeerId } from '@mesh/core'
 import {

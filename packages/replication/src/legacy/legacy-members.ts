@@ -1,7 +1,7 @@
 /**
- * Legacy members: who of them is about, and what they need from us (docs/WIRE.md 4.9), as they know no other way: the
- * whole ledger now and then, sent by one elected node and rarely by another, and our own entries when one of them appears on
- * the topic.
+ * Tells which legacy members are present and gives them what they need (docs/WIRE.md 4.9). One elected node sends them the
+ * whole ledger now and then, and another node does so rarely. The node also sends its own entries when a legacy member
+ * appears on the topic.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'

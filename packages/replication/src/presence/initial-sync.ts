@@ -43,8 +43,8 @@ export interface InitialSyncComponents {
 }
 
 /**
- * Says whom a node that has met nobody could still meet: `nobody` where none was named to it and none found, `meeting`
- * while one is being dialled for the first time, or is connected and not yet known as a member.
+ * Says whether a node that has met nobody could still meet a member. `nobody`: none was named or found. `meeting`: the node
+ * dials one for the first time, or is connected to one that has not proven itself.
  */
 export type ExpectedMembers = 'nobody' | 'somebody' | 'meeting'
 

@@ -1,6 +1,6 @@
 /**
- * Keeps one owned entry announced: writes it when it is missing or names another peer, waits while another live
- * owner holds it, and takes it as soon as that lease ends.
+ * Keeps one owned entry announced. Writes it when it is missing or names another peer. Waits while another live owner holds
+ * it, and takes it when that lease ends.
  */
 import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
 import type { Ledger, Position } from '@mesh/ledger'

@@ -1,8 +1,7 @@
 /**
- * Writes what this node said in `dns` again when others ended it, as they do ten minutes after a node was last heard: it was
- * off, slept, was cut off, or had a clock that was wrong by hours. All else that is owned is announced by the part of the
- * node that it belongs to; a name was written once, by a person. What the node ended itself stays ended, and a name that
- * another has taken meanwhile is the other's.
+ * Writes this node's entries of `dns` again when other members ended them. Members do that ten minutes after they last heard
+ * a node that was off, asleep, cut off or had a wrong clock. A person wrote such a name only once, so no other part of the
+ * node repeats it. Names that this node ended, or that another member took meanwhile, stay so.
  */
 import { BUCKETS, type Clock, type Logger } from '@mesh/core'
 import type { Ledger, LedgerEvent } from '@mesh/ledger'

@@ -1,7 +1,7 @@
 /**
- * Calls the ledger's reaper at multiples of its interval in wall-clock time, ten minutes by default: all nodes collect the same tombstones at
- * about the same time, so that their ledgers do not differ by them meanwhile. Who leads also ends what has expired, and
- * any node now and then what is overdue.
+ * Calls the ledger's reaper at multiples of its interval in wall-clock time, ten minutes by default. All nodes then collect
+ * the same tombstones at about the same time, and their ledgers stay equal. The leader also ends expired entries. Any
+ * other node now and then ends overdue ones.
  */
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'

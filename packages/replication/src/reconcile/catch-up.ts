@@ -1,7 +1,7 @@
 /**
- * When to compare with whom: at once with a peer that joins, once a minute with a random one, every few seconds with one
- * that is not on the topic, again after a failure, and soon with a few others after a session that brought news, so that
- * a healed partition heals everywhere, or after an old entry that has ended.
+ * Decides when to compare ledgers, and with whom. It asks a new peer at once, a random peer every minute, and a peer that is
+ * not on the topic every few seconds. It asks again after a failure. After a session with news, or an old entry that has
+ * ended, it asks a few others soon. So a healed partition heals everywhere.
  */
 import { type Clock, type PeerId, type Random } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'

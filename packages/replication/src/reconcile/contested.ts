@@ -1,8 +1,7 @@
 /**
- * Entries of this ledger that a peer refused for the sake of a live owner: a tombstone or a claim made where that owner
- * was out of sight, or this node's own claim; and those that a peer knows to have ended. The owner alone can settle it, by
- * announcing above the tombstone, by letting go, or by a new tombstone (so can the leader), and may be no neighbour of ours:
- * so it is told over the topic, after a while, if nothing has changed by then.
+ * Entries of this ledger that a peer refused because of a live owner, or because it knows that they have ended. Only the
+ * owner can settle this, or the leader by a new tombstone. Both may not be neighbours of this node. So after a while the
+ * node publishes the entry on the topic, if nothing has changed by then.
  */
 import { type Clock, positionId, type Random } from '@mesh/core'
 import type { KeyedEntry, Ledger } from '@mesh/ledger'

@@ -1,7 +1,6 @@
 /**
  * How long the remote of one session has kept it waiting for nothing. A remote that says a little now and then is never
- * silent for long, and would hold a session for as long as one may last: so it is the sum that counts, less what the
- * entries that it brought are worth.
+ * silent for long. Therefore the sum of the waits counts, less a credit for each entry that it brought.
  */
 import type { Clock } from '@mesh/core'
 import { ENTRY_WAIT_MS, MESSAGE_TIMEOUT_MS, SLOW_SESSION_MS } from '../limits.ts'

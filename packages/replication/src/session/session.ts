@@ -1,10 +1,11 @@
 /**
- * One reconciliation between two ledgers, without IO: messages in, messages out. Each side
- * 1 compares the remote's ranges with its own: equal ones are done, large ones are cut into 16 and asked back,
- *   small ones are answered by a list of what it holds;
- * 2 compares lists with what it holds: wants what it lacks, sends what the remote lacks;
- * 3 serves what was wanted, and says what it refused.
- * Work waits on a stack, so that the deepest ranges go first and little waits; a message takes from it what fits.
+ * One reconciliation between two ledgers, without IO: messages in, messages out.
+ *
+ * 1. Compares the remote's ranges with its own. Equal ranges are done, large ones are cut into 16 and asked back.
+ * 2. Answers small ranges with a list. Compares lists: wants what it lacks, sends what the remote lacks.
+ * 3. Serves what was wanted, and names what it refused.
+ *
+ * Work waits on a stack, so the deepest ranges go first and little waits. A message takes what fits.
  */
 import type { KeyedEntry, Position, PositionRange, Snapshot } from '@mesh/ledger'
 import { type CompareInit, compareList, type Difference, isOrderly } from './compare-list.ts'

@@ -1,6 +1,6 @@
 /**
- * Messages as protobuf. Positions repeat a lot, so within one message a position leaves out its bucket when it is that
- * of the position before, and a range leaves out its start when the range before ended there.
+ * Encodes messages as protobuf. Within one message a position omits its bucket if the position before had the same. A range
+ * omits its start if the range before ended there.
  */
 import { type Codec, decodeMessage, encodeMessage, message } from 'protons-runtime'
 import type { SyncMessage } from './sync-message.ts'

@@ -1,6 +1,10 @@
 /**
- * Egress: members reach the Internet through this node. 1 `egress` in the ledger says so while it runs; 2 a request
- * names a host and a port; 3 what may be dialled is; 4 the bytes go both ways. No VPN and no privileges are needed.
+ * Egress: members reach the Internet through this node, without a VPN or privileges.
+ *
+ * 1. `egress` in the ledger announces it.
+ * 2. A request names a host and a port.
+ * 3. The node dials it, if the rules allow.
+ * 4. The bytes go both ways.
  */
 import { BUCKETS, type Cidr, type Clock, delay, type Logger } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'

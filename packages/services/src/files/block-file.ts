@@ -1,6 +1,6 @@
 /**
- * A file in blocks that go straight into messages: each block is read behind room for its header, some with one system
- * call and the next ones while those are sent. The blocks belong to whoever takes them.
+ * Reads a file in blocks that go straight into messages: each block has room for its header. Reads some blocks with one system
+ * call, and the next ones while those are sent. The blocks belong to their taker.
  */
 import type { FileHandle } from 'node:fs/promises'
 import { dataHeader } from './file-message.ts'

@@ -1,6 +1,6 @@
 /**
- * One channel of `/mesh/file/1`, in messages: what does not decode or does not come in time ends it, and so does a
- * remote that sends requests faster than they are served. Who is busy for long says so, so that nobody gives up.
+ * One channel of `/mesh/file/1`, in messages. A message that does not decode or does not come in time ends it. So does a remote
+ * that requests faster than it is served. A side that is busy for long says so, and the other waits.
  */
 import { type Clock, MeshError } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'

@@ -1,9 +1,10 @@
 /**
- * `/mesh/file/1`: one receiver fetches what one sender offers under a name. The receiver asks by `request`; the sender
- * answers with `offer` and the manifest in parts, or with `refusal`; then the receiver asks for files by `want`, some
- * ahead, and gets each as `begin`, `data`, `end`, in the order asked. `done` tells the sender that all of it stands;
- * `busy` that a long file is being compared.
+ * `/mesh/file/1`: a receiver fetches what a sender offers under a name. The receiver sends `request`. The sender answers with
+ * `offer` and the manifest in parts, or with `refusal`. The receiver asks for files by `want`, some ahead, and gets each as
+ * `begin`, `data`, `end` in that order. `done` tells the sender that everything is stored. `busy` says that a long file is
+ * being compared.
  *
+ * ```proto
  * message FileMessage { oneof kind {
  *   Request request = 1; Offer offer = 2; Entry entry = 3 (repeated); Refusal refusal = 4;
  *   Want want = 5; Begin begin = 6; bytes data = 7; End end = 8; Done done = 9; Busy busy = 10; } }
@@ -16,6 +17,7 @@
  * message End { uint32 index = 1; bytes sha256 = 2; bool changed = 3; }
  * message Done { bool verified = 1; uint32 left_out = 2; repeated string left_out_name = 3; }
  * message Busy { bool working = 1; }
+ * ```
  */
 import { type Reader, reader, writer } from 'protons-runtime'
 import { type LeftOut, LeftOutList } from './left-out.ts'

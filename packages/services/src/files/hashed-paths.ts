@@ -7,8 +7,8 @@ const WORDS = 2
 const FIRST_SLOTS = 256
 
 /**
- * A set of paths that keeps a hash of each, in 11 to 22 bytes outside of the heap: what a list of 200,000 long paths takes is
- * not held twice. Who makes two paths of one hash has their own list refused.
+ * A set of paths that keeps a hash of each, in 11 to 22 bytes outside of the heap. So a list of 200,000 long paths is not held
+ * twice. A sender that makes two paths with one hash has its own list refused.
  */
 export class HashedPaths {
   /** Slots of `WORDS` each, at most three quarters of them in use; an empty one is 0. */

@@ -7,8 +7,8 @@ import { PACKED_ENTRY_BYTES } from './limits.ts'
 import { decodePath, encodePath } from './path-bytes.ts'
 
 /**
- * How long the blocks are in which entries stand one behind the other, in bytes: so long that the system has each of them back
- * at once, and that they stand apart from what comes and goes.
+ * Length of the blocks that hold entries one behind the other, in bytes. The system gets blocks of this length back at once, and
+ * they stand apart from short-lived memory.
  */
 const BLOCK_BYTES = 256 * 1024
 /** How long the first block is, in bytes: most lists are short. */

@@ -1,6 +1,6 @@
 /**
- * Reads small files of a share before they are asked for. A receiver asks in the order of the manifest, and one file
- * takes five calls of the system, each of which waits for a thread: one file after another would wait for nothing else.
+ * Reads small files of a share before the receiver asks for them. A receiver asks in the order of the manifest. One file takes
+ * five system calls, each of which waits for a thread.
  */
 import { type FileBlock, readBlocks } from './block-file.ts'
 import { FILE_BLOCK_BYTES, FILES_READ_AHEAD } from './limits.ts'

@@ -1,7 +1,10 @@
 /**
- * Fetches a share by its name, until it stands: 1 find who offers it now, or wait for somebody; 2 be announced in
- * `users`; 3 one try, by the best protocol that the provider speaks; 4 after a break go on, after a fault that time
- * cannot cure end.
+ * Fetches a share by its name.
+ *
+ * 1. Finds the member that offers it, or waits for one.
+ * 2. Announces itself in `users`.
+ * 3. Tries once, by the best protocol that the provider speaks.
+ * 4. Goes on after a break. Ends after a fault that time cannot cure.
  */
 import { BUCKETS, delay, MeshError, type PeerId, toError } from '@mesh/core'
 import { findProvider } from '../find-provider.ts'

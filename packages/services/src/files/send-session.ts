@@ -1,10 +1,11 @@
 /**
- * One receiver, served:
- * 1. it names what it wants, within the time; it is admitted, or told why not
- * 2. the share is listed anew, and the manifest sent
- * 3. what it asks for comes, file after file in the order asked, small ones read ahead: what the receiver holds is
- *    compared by its hash, the rest is read, hashed and sent; a file that is not any more what the manifest says ends the session
- * 4. it says when all stands
+ * Serves one receiver of a share:
+ *
+ * 1. It names what it wants, in time. It is admitted, or told why not.
+ * 2. The share is listed again, and the manifest sent.
+ * 3. Files go out in the order asked, small ones read ahead. What the receiver holds is compared by its hash, the rest is read,
+ *    hashed and sent. A file that no longer matches the manifest ends the session.
+ * 4. It reports that everything is stored.
  */
 import { createHash } from 'node:crypto'
 import { toError } from '@mesh/core'

@@ -1,5 +1,5 @@
 /**
- * What all receivers of this node's files share: the memory of what is read ahead, and the lists of what is offered. A list
+ * Shared by all receivers of this node's files: the memory of what is read ahead, and the lists of what is offered. A list
  * is made once for all receivers that asked meanwhile, and kept once where it is still the same.
  */
 import type { Clock } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * Finds the entries of a share that the file system of a folder cannot hold: 1 ask it which names are the same to it, and
- * 2 go through the list; a name with characters that some systems refuse is tried.
+ * Finds the entries of a share that the file system of a folder cannot hold. Asks it which names it treats as equal, and goes
+ * through the list. Names with characters that some systems refuse are tried.
  */
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

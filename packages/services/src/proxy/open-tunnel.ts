@@ -140,9 +140,10 @@ class Tried {
 }
 
 /**
- * Goes on trying while somebody is there who cannot be reached: a member that is heard of may be so before its
- * addresses are, or before it has heard of this one.
- * @param attempt rejects with `services.no_provider` with a cause for what may pass
+ * Goes on trying while a provider is known but not reachable. Its addresses may not have arrived yet, or it may not know this
+ * node yet.
+ *
+ * @param attempt rejects with `services.no_provider` and a cause for what may pass
  */
 async function untilReached<T>(
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
- * Passes the body of an answer on to a client, or that of a member's request on to an origin. Either may come in chunks of one
- * byte, and go to who does not read: Node would keep each of them apart, and take 64 KiB of them, which is a hundred times as
- * much in memory. So what comes together goes on together, and while the receiver does not read, nothing more is brought.
+ * Passes a body on to a client or an origin. The body may come in chunks of one byte, for a receiver that does not read. Node
+ * would keep each chunk apart, at a hundred times the memory. Therefore chunks that came together go on together, and
+ * nothing more is read while the receiver does not read.
  */
 import type { IncomingMessage, OutgoingMessage } from 'node:http'
 import { LARGE_PIECE_BYTES } from '../limits.ts'

@@ -1,6 +1,9 @@
 /**
- * One service of another member that this node makes reachable here: 1 a local listener; 2 whoever offers the name is
- * followed and kept connected; 3 each local connection gets a stream to it.
+ * One service of another member that this node makes reachable here.
+ *
+ * 1. Opens a local listener.
+ * 2. Follows the provider of the name, and keeps connected to it.
+ * 3. Gives each local connection a stream to it.
  */
 import type { Socket } from 'node:net'
 import { type Clock, type Logger, type Random, toError } from '@mesh/core'

@@ -1,6 +1,9 @@
 /**
- * One service that this node offers: 1 its target is watched; 2 while that answers, the name is announced in the
- * ledger, else withdrawn; 3 connections of members are joined with the target.
+ * One service that this node offers.
+ *
+ * 1. Watches the target.
+ * 2. Announces the name in the ledger while the target answers, and withdraws it otherwise.
+ * 3. Joins connections of members with the target.
  */
 import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
 import type { Announcer, ServicesLedger } from '../ports.ts'

@@ -1,7 +1,6 @@
 /**
- * Keeps what a local client sends before its service has answered. It goes along with the request, which
- * saves the client one round trip, and is kept until the answer, so that a request that was refused can be
- * made again elsewhere.
+ * Keeps what a local client sends before its service has answered. The bytes go along with the request, which saves a round
+ * trip. They are kept until the answer, so that a refused request can be repeated elsewhere.
  */
 import type { Socket } from 'node:net'
 import { MAX_EARLY_BYTES } from '../limits.ts'

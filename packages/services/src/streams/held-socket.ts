@@ -1,6 +1,6 @@
 /**
- * Sockets that Node's HTTP reads, of which nothing is read while they are held, and which share the turns of the others: a block
- * of one may hold thousands of chunks, and there may be hundreds.
+ * Sockets that Node's HTTP reads, in the time of the loop budget. A held socket is not read. One block may hold thousands of
+ * chunks, and there may be hundreds of sockets.
  */
 import type { Socket } from 'node:net'
 import { handOn, pauseReading, readOn } from './read-sockets.ts'

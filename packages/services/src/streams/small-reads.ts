@@ -1,6 +1,6 @@
 /**
- * Sockets that are read in small pieces: what Node has read of a socket waits when its stream has no room for it, and that
- * is a block of 64 KiB of each.
+ * Reads sockets in small pieces. What Node has read waits when the stream has no room, which is a block of 64 KiB for each
+ * socket otherwise.
  *
  * @example
  * const socket: Socket = connect({ host, port, onread: smallReads(() => socket) })

@@ -115,8 +115,8 @@ function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
 }
 
 /**
- * The other end of a TCP connection sees a reset; a unix socket knows only closing. One whose end is on its way is closed, too:
- * libuv does not reset it (`uv_tcp_close_reset` gives EINVAL), and Node 26.10 would leave it open, read for ever and for nobody.
+ * Resets a TCP connection, and closes a unix socket, which knows no reset. A socket whose end is on its way is closed too: libuv
+ * cannot reset it (`uv_tcp_close_reset` gives EINVAL), and Node would leave it open.
  */
 export function reset(socket: Socket): void {
   if (socket.destroyed) return

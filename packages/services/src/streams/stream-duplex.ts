@@ -13,8 +13,8 @@ interface StreamDuplexInit {
   readonly head?: Uint8Array
   readonly traffic?: Traffic
   /**
-   * The time of a turn of the event loop that the parsers of all such streams share: 64 KiB may hold a body in eleven thousand
-   * chunks, of each of which Node makes a piece of its own.
+   * The loop budget for the parsers of all such streams. 64 KiB may hold a body in eleven thousand chunks, and Node makes an object
+   * of each.
    */
   readonly turns: Pick<LoopTurns, 'isTimeLeft' | 'later'>
   /** How long the pieces are that a parser gets at most, in bytes; `HTTP_PIECE_BYTES` unless given. */

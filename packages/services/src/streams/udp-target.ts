@@ -1,7 +1,9 @@
 /**
- * The UDP target of a service. A name such as `localhost` may have several addresses: 1 datagrams go to the first one;
- * 2 when that says that nobody listens there, what it was just sent goes to the next one; 3 the address that takes them
- * stays in use.
+ * The UDP target of a service. A name such as `localhost` may have several addresses.
+ *
+ * 1. Datagrams go to the first address.
+ * 2. If it reports that nobody listens, recent datagrams go to the next address.
+ * 3. The address that takes them stays in use.
  */
 import type { Socket as UdpSocket } from 'node:dgram'
 import { type Clock, toError } from '@mesh/core'

@@ -17,9 +17,9 @@ import type { ByteStream, ServicesNetwork } from '../ports.ts'
 
 /** The bytes that wait, apart for both sides: members that are served take nothing from this node's own clients. */
 export interface Unwritten {
-  /** What waits for the targets of services and of egress, of all members together. */
+  /** Bytes for the targets of services and of egress, of all members together. */
   readonly served: Scope
-  /** What waits for the local clients of services and of the proxy. */
+  /** Bytes for the local clients of services and of the proxy. */
   readonly local: Scope
 }
 

@@ -1,7 +1,9 @@
 /**
- * May this peer connect? As specified: only with an entry in `users`, whose owner is alive. 1 what the peer sent along
- * is merged into the ledger, judged as everything else is; 2 the entry is looked up; 3 one that has not arrived is
- * waited for, for a moment.
+ * Says whether a peer may connect: it needs an entry in `users` whose owner is alive.
+ *
+ * 1. Merges what the peer sent along into the ledger, judged like everything else.
+ * 2. Looks the entry up.
+ * 3. Waits a moment for an entry that has not arrived.
  */
 import { BUCKETS, type Clock, type PeerId } from '@mesh/core'
 import { decodeEntries } from '@mesh/ledger'

@@ -1,7 +1,12 @@
 /**
- * Admits inbound streams of an own protocol; each goes through this: 1 bounds on how many; 2 its request, in
- * time and within bounds; 3 is the peer in `users`; 4 the handler, which answers. Whoever is refused is told
- * why.
+ * Admits inbound streams of an own protocol.
+ *
+ * 1. Checks how many there are.
+ * 2. Reads the request, in time and within bounds.
+ * 3. Looks the peer up in `users`.
+ * 4. Calls the handler, which answers.
+ *
+ * A refused peer gets the reason.
  */
 import { addressGroup, type Clock, type Logger, toError } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'

@@ -1,9 +1,11 @@
 /**
  * The messages of `/mesh/service/1` and `/mesh/egress/1`: one request, one answer, then the bytes themselves.
  *
+ * ```proto
  * message ServiceRequest { string name = 1; Kind kind = 2; bytes entries = 3; }
  * message EgressRequest { string host = 1; uint32 port = 2; bytes entries = 3; }
  * message Answer { Code code = 1; string reason = 2; }
+ * ```
  */
 import { reader, writer } from 'protons-runtime'
 import { MAX_REASON_LENGTH } from '../limits.ts'

@@ -1,8 +1,11 @@
 /**
- * Who is in: pure, from the statements and the time. 1 who any administrator revoked is out, whatever else is said;
- * 2 who an administrator admitted is in, unless that was by an invite which another peer used before it; 3 who claimed an
- * invite is in until the invite ends, when the invite is open, nobody else claimed it, and no administrator has given it
- * to somebody. An administrator's node makes the third the second; what two claimed, a person decides.
+ * Says which peers are members, from the statements and the time. Pure.
+ *
+ * 1. A peer that an administrator revoked is out.
+ * 2. A peer that an administrator admitted is in, unless another peer used its invite first.
+ * 3. A peer that claimed an open invite is in until the invite ends, while nobody else claimed it or got it.
+ *
+ * An administrator's node confirms claims. If two peers claimed one invite, a person decides.
  */
 import type { PeerId } from '@mesh/core'
 import type { ClaimStatement, InviteStatement, MemberStatement, Statement } from './statements.ts'

@@ -1,7 +1,7 @@
 /**
- * Exchanges what two peers hold of the bucket `admission`, when one of them keeps the other out or holds something
- * else: who is kept out hears nothing over the topic, and must be able to show its claim and to learn who is in. Both
- * send all they hold; what does not verify is refused by the ledger as always.
+ * Exchanges what two peers hold of the bucket `admission`, when one keeps the other out or holds something else. A peer
+ * that is kept out hears nothing over the topic. It must be able to show its claim and to learn who is in. Both send
+ * everything; the ledger refuses what does not verify.
  */
 import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'

@@ -1,7 +1,7 @@
 /**
- * Tells of whom entries are to be taken back that count nowhere: all that the revocations of a peer do not name, and all
- * that it wrote where it was only in by a claim, or by an invite that another peer used first. A node that hears late that a
- * peer is out has taken some of that, and takes it out again, so that all members hold the same.
+ * Names the owners whose entries must be withdrawn. Those are entries that a revocation does not keep, and entries of a peer
+ * that was in only by a claim or by another peer's invite. A node may have taken them before it heard of the revocation.
+ * It removes them, so that all members hold the same.
  */
 import type { PeerId } from '@mesh/core'
 import type { Roster } from './roster.ts'

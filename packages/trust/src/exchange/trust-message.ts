@@ -1,8 +1,10 @@
 /**
- * The messages of `/mesh/trust/1` (docs/PROTOCOLS.md, 'Trust: `/mesh/trust/1`'). Each holds one of these:
+ * The messages of `/mesh/trust/1` (docs/PROTOCOLS.md, 'Trust: `/mesh/trust/1`'). Each holds one field:
  *
+ * ```proto
  * message TrustMessage { bytes nonce = 1; Answer answer = 2; bytes digest = 3; bytes entries = 4; bool done = 5; }
  * message Answer { uint64 time = 1; bytes signature = 2; }
+ * ```
  */
 import { reader, writer } from 'protons-runtime'
 

@@ -1,8 +1,9 @@
 /**
- * Lets peers into the bucket `trustzone` that prove to hold a key of `trustzoneAuth`, and proves the same of this node.
- * 1 a peer that comes and is not in the list is asked over `/mesh/trust/1`, with an answer bound to it (`bound-answer.ts`);
- * 2 unless the gate is strict, the challenges of legacy nodes on the public topic count, too, and this node sends them
- * while it is not in the list; 3 with autoclean, who left goes out of the list.
+ * Lets peers into the bucket `trustzone` that hold a key of `trustzoneAuth`, and proves the same of this node.
+ *
+ * 1. A new peer is asked over `/mesh/trust/1` for an answer that is bound to it (`bound-answer.ts`).
+ * 2. Unless the gate is strict, challenges of legacy nodes on the public topic count too. This node sends its own there.
+ * 3. With autoclean, a peer that left is removed from the list.
  */
 import type { KeyObject } from 'node:crypto'
 import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'

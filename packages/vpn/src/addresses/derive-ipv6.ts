@@ -1,6 +1,6 @@
 /**
- * The IPv6 address that each node of a network has without asking anybody: a unique local prefix from the network's
- * secrets, and the host part from the peer id (docs/PROTOCOLS.md, 'Derived IPv6').
+ * The IPv6 address that each node has without asking anybody. The unique local prefix comes from the network's secrets, the host
+ * part from the peer id (docs/PROTOCOLS.md, 'Derived IPv6').
  */
 import { type AddressInRange, type Cidr, type IpAddress, parseCidr, type PeerId, parseIp } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'

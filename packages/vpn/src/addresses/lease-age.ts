@@ -1,7 +1,7 @@
 /**
- * Tells whether this node's lease is young: nobody counts on it yet, so that it is given up to whoever else claims it, or was
- * given it by a person. A node that had an address before it started has no young lease, and one that lost many since
- * has none any more: keys cost nothing, and each of them may claim or ask.
+ * Tells whether this node's lease is young. Nobody depends on a young lease yet, so the node gives it to another claimant. A
+ * node that had an address before its start has no young lease. A node that lost many since then keeps the next one: keys
+ * cost nothing, and each may claim.
  */
 import type { Clock } from '@mesh/core'
 import { MAX_LOST_LEASES, YOUNG_LEASE_MS } from './limits.ts'

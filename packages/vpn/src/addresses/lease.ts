@@ -1,12 +1,12 @@
 /**
  * Takes an IPv4 address of a range for this node (docs/WIRE.md 6.1):
  *
- * 1. wait until this node knows what others hold;
- * 2. the address of the last run, or one that the ledger still has for this node, when no other live member has it;
- * 3. else ask for one in the ledger, wait until the election lets this node take one, and pick the first free address,
- *    leaving out one for each that asks, too, and comes before it;
- * 4. claim it; should another have claimed it in the same moment, begin again at 3;
- * 5. remember it for the next run.
+ * 1. Wait until this node knows what others hold.
+ * 2. Take the address of the last run, or one that the ledger has for this node, if no other live member has it.
+ * 3. Otherwise ask for one in the ledger and wait for the election. Pick the first free address, and skip one for each earlier
+ *    asker.
+ * 4. Claim it. If another claimed it in the same moment, begin again at 3.
+ * 5. Remember it for the next run.
  */
 import { type LeaseAge, oldLease } from './lease-age.ts'
 import type { LeaseStore } from './lease-store.ts'

@@ -17,8 +17,8 @@ export const CLAIM_RACE_MS = 1_000
  */
 export const YOUNG_LEASE_MS = 600_000
 /**
- * The number of leases that a node loses after a start until it gives none up any more, as if they were not young: keys
- * cost nothing, and each of them may ask for an address.
+ * Number of leases that a node loses after a start before it gives none up any more. Keys cost nothing, and each may ask for an
+ * address.
  */
 export const MAX_LOST_LEASES = 16
 /**
@@ -40,8 +40,8 @@ export const CONFLICT_PATIENCE_MS = 30_000
 /** How long, in ms, a lease leaves an address alone that another member had. */
 export const PAST_ADDRESS_MS = 30 * 24 * 3_600_000
 /**
- * How long a member must have had an address, in ms, for a lease to leave it alone even where no other is free: keys cost
- * nothing, and whoever comes with many for a moment must not keep a range from newcomers for a month.
+ * How long a member must have had an address before a lease leaves it alone, in ms, even if no other is free. An attacker with
+ * many keys for a moment must not block a range for a month.
  */
 export const LASTING_ADDRESS_MS = 24 * 3_600_000
 /** The most addresses of others that are remembered. */

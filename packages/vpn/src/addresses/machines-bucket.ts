@@ -7,8 +7,8 @@ import type { VpnLedger } from '../ports.ts'
 import { readMachine } from '../table/read-entry.ts'
 
 /**
- * The member whose entry for its IPv6 address says that a person gave it this address, which is how one that finds the
- * address leased asks for it; undefined when the entry asks for nothing.
+ * The member whose IPv6 entry says that a person gave it this address. So it asks for an address that is leased. Undefined when
+ * the entry asks for nothing.
  */
 export function asksFor(
   { key, entry }: { readonly key: string; readonly entry: Entry },

@@ -16,10 +16,9 @@ interface MachineTextInit {
 }
 
 /**
- * The machine record of one of a node's addresses, JSON text. `Address` is the node's IPv4 address where it has one, in
- * the entry of an IPv6 address too: a legacy node that leases takes the greatest `Address` of all plus one
- * (docs/WIRE.md
- * 6.1), and would give itself an IPv6 address from an IPv4 range.
+ * The machine record of one address, as JSON text. `Address` is the node's IPv4 address where it has one, in the entry of an IPv6
+ * address too. A legacy node leases the greatest `Address` plus one (docs/WIRE.md 6.1), and would compute an IPv6 address
+ * from an IPv4 range.
  */
 export function machineText(peer: PeerId, address: IpAddress, given: MachineTextInit): string {
   const { own, machine, leased = false, guest = false } = given

@@ -1,6 +1,6 @@
 /**
- * Which IPv4 addresses other members had in the last 30 days, kept over restarts: a lease takes none of them, so that
- * a machine that was away finds its address free, and nobody who has it written down reaches another machine.
+ * Remembers which IPv4 addresses other members had in the last 30 days, over restarts. A lease takes none of them. So a machine
+ * that was away finds its address free, and old references do not reach another machine.
  */
 import {
   BUCKETS,

@@ -1,8 +1,7 @@
 /**
- * Watches a lease, which can be lost later: to another claim of the same moment, or to whoever took the address while
- * this node was away (docs/PROTOCOLS.md, 'Leases'). A young lease is given up to a claimant of longer standing, too,
- * and to a machine that a person gave the address: nobody counts on it yet, and another address is as good, so no
- * person need decide.
+ * Watches a lease, which another claim of the same moment can win, or a member that took the address while this node was away
+ * (docs/PROTOCOLS.md, 'Leases'). A young lease also yields to an older claimant, and to a machine that a person gave the
+ * address: nobody depends on it yet.
  */
 import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'

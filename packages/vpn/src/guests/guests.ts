@@ -1,7 +1,9 @@
 /**
- * Guests of this node: stock WireGuard devices with an address of the VPN, which speak with this node alone. 1 their
- * keys and addresses are kept over restarts, and with them this node's key and port; 2 their addresses are announced in
- * `machines` as this node's, so that members send to it; 3 the table has them, and the engine carries for them.
+ * Guests of this node: stock WireGuard devices with an address of the VPN, which speak with this node only.
+ *
+ * 1. Their keys and addresses, and this node's key and port, survive restarts.
+ * 2. Their addresses are announced in `machines` as this node's.
+ * 3. The table holds them, and the engine carries their packets.
  */
 import { BUCKETS, type Cidr, type Clock, type IpAddress, type Logger, type Random } from '@mesh/core'
 import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'

@@ -1,6 +1,6 @@
 /**
- * Reads what the ledger says to those who elect who takes the next address (docs/WIRE.md 6.1): who waits, who leads,
- * and which nodes of our kind ask for an address (docs/PROTOCOLS.md, 'Leases').
+ * Reads what the ledger says about the election for the next address (docs/WIRE.md 6.1): who waits, who leads, and which nodes
+ * of our kind ask for an address (docs/PROTOCOLS.md, 'Leases').
  */
 import { BUCKETS, type Cidr, type PeerId, tryParsePeerId } from '@mesh/core'
 import { type Change, heartbeatTime, type Snapshot } from '@mesh/ledger'

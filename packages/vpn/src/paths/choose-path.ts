@@ -17,8 +17,8 @@ import type { CandidateKind, Path, PathState } from './path-state.ts'
 const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, mapped: 1, seen: 2, heard: 3 }
 
 /**
- * Takes the best usable path where there is none or the one in use is suspect; else only one whose sockets took over from
- * those in use, or one that is clearly better.
+ * Takes the best usable path if there is none or the one in use is suspect. Otherwise it takes only a path whose sockets
+ * replaced those in use, or one that is clearly better.
  */
 export function choose(state: PathState, now: number): void {
   if (isIdle(state, now)) return

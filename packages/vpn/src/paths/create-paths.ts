@@ -1,7 +1,11 @@
 /**
- * The ways to peers over UDP: 1 both ends tell each other their candidates over the control stream; 2 probes go through
- * the engine's socket (`probe-message.ts`) into one state machine for each peer (`step.ts`); 3 the path that it chooses
- * stands in the engine's table. Until there is one, and whenever it dies, the stream carries on.
+ * The paths to peers over UDP.
+ *
+ * 1. Both ends send their candidates over the control stream.
+ * 2. Probes go through the engine's socket (`probe-message.ts`) into one state machine for each peer (`step.ts`).
+ * 3. The chosen path stands in the engine's table.
+ *
+ * Until there is one, and when it fails, the stream carries the packets.
  */
 import { type PeerId, tryParseIp, untilAborted } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
@@ -352,8 +356,8 @@ class UdpPaths implements Paths {
   }
 
   /**
-   * A path is in doubt, or this node has other addresses: those who are kept are asked how they see it, as its NAT may have
-   * another mapping now, or be another one.
+   * Asks the kept peers how they see this node. A path is in doubt or this node has other addresses, so its NAT may have another
+   * mapping, or be another NAT.
    */
   #askWitnesses(member?: Member): void {
     const { clock } = this.#components

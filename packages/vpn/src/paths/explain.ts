@@ -84,8 +84,8 @@ export function explain(state: PathState, nats: Nats, now: number): UdpStatus {
 }
 
 /**
- * A probe of the peer came; what came before the path in use died, or long before the end of the last search, during which the
- * peer searches too, says nothing any more of why there is none.
+ * True while a probe of the peer explains why there is no path. A probe from before the last path died, or from long before the
+ * end of the last search, explains nothing.
  */
 function isHeard({ lostAt, searchedAt }: PathState, { heardAt }: Path): boolean {
   return heardAt !== undefined && heardAt > Math.max(lostAt, searchedAt - HEARD_MS)

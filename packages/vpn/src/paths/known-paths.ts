@@ -86,8 +86,8 @@ export function isIdle({ isKept, activeAt }: PathState, now: number): boolean {
 }
 
 /**
- * The address that answered longest ago goes, never the one in use; of those that never did first one that was only heard:
- * whoever is on the way may send a peer's probes again from anywhere.
+ * Removes the address that answered longest ago, never the one in use. Addresses that only were heard go first: an observer
+ * can replay a peer's probes from anywhere.
  */
 function makeRoom(state: PathState): boolean {
   const others = [...state.paths.values()].filter((path) => path !== state.chosen)

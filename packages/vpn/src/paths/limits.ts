@@ -93,8 +93,8 @@ export const LEFT_PROBES = 2
 /** How long packets have to stop, in ms, until the path in use is probed seldom. */
 export const ACTIVE_MS = 10_000
 /**
- * The most peers at which a new path is probed as often as one in use before packets have passed: with fifty machines that
- * start together the probes of paths that nobody uses yet are half of all their packets.
+ * Most peers at which a new path is probed as often as one in use, before packets have passed. With fifty machines that start
+ * together, probes of unused paths would be half of all packets.
  */
 export const WATCHED_UNUSED_PATHS = 8
 /** How long packets have to stop, in ms, until a path is let go. */

@@ -1,13 +1,12 @@
 /**
- * This node's UDP sockets. Most nodes have the engine's own alone. Some NATs forget a mapping every minute or so, whatever
- * flows: once that is seen, further sockets take turns, each for less than the shortest life of a mapping:
+ * This node's UDP sockets. Most nodes have only the engine's. Some NATs forget a mapping every minute, whatever flows. Then
+ * further sockets take turns, each for less than the shortest life of a mapping:
  *
- * 1. witnesses say where they see a socket; two mappings in a row that lived short make a NAT that forgets;
- * 2. before the mapping in use is as old, another socket is opened, and with it a mapping;
- * 3. paths by it are probed, and taken when proven (`own-turn.ts`, `choose-path.ts`); peers follow, as its turn is later;
- * 4. a while later the one before is closed. The engine's own stays, and shows whether the NAT forgets still: once it does
- *    not, or has another address, or this machine is in another network, packets leave by it again;
- * 5. so they do where the mapping in use ends young: then all end at once, as the NAT restarts, and another would not help.
+ * 1. Peers report where they see a socket. Two short-lived mappings in a row show a NAT that forgets.
+ * 2. Before the mapping reaches that age, another socket opens with a new mapping.
+ * 3. Its paths are probed and used when proven (`own-turn.ts`, `choose-path.ts`). Peers follow the later turn.
+ * 4. Later the earlier socket closes. The engine's own stays, to see whether the NAT still forgets.
+ * 5. When it does not, or the mapping in use ends young, packets use the engine's socket again.
  */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'

@@ -16,8 +16,8 @@ export interface Candidate {
 export type LocalSocket = number | undefined
 
 /**
- * The socket that packets are to leave by from now on. Each has a turn, greater than those before: both ends prefer what
- * has the greatest ones, as the mappings of a NAT that forgets them are the younger the later their turn.
+ * The socket that packets leave by from now on. Each socket has a greater turn than those before. Both ends prefer the greatest
+ * turn, whose mapping at a forgetful NAT is the youngest.
  */
 export interface SocketTurn {
   readonly socket: LocalSocket

@@ -1,6 +1,6 @@
 /**
- * Some NATs forget a mapping every minute or so, whatever flows. A path that broke at such a period is expected to break
- * again: before that time packets go by the stream too, so that none is lost while another mapping is found. Pure.
+ * Expects the breaks of a NAT that forgets its mappings periodically. Shortly before the next break, packets also go by the
+ * stream, so that none is lost while another mapping is found. Pure.
  */
 import {
   BREAK_EARLY_PART,

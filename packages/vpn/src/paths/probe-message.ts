@@ -1,10 +1,12 @@
 /**
  * Probes: datagrams on the engine's socket that are no WireGuard (docs/PROTOCOLS.md, 'Paths over UDP'). Pure.
  *
+ * ```text
  * ping: "mp" 1 1, token (8), nonce (8), length (2), turn (4), code (16), zeros up to the length
  * pong: "mp" 1 2, token (8), nonce (8), the ping's length (2), observed address (16) and port (2), code (16)
+ * ```
  *
- * The token is its receiver's; the code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
+ * The token is its receiver's. The code is the beginning of HMAC-SHA256 over all before it. Numbers are big-endian.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Random } from '@mesh/core'

@@ -1,9 +1,9 @@
 /**
- * The state machine of the ways to one peer over UDP. Pure but for the state it is given: numbers in, effects out.
+ * The state machine of the UDP paths to one peer. Numbers in, effects out; only the given state changes.
  *
- * No path (the stream carries) -> probing -> direct -> suspect (both carry) -> direct, or back to the stream. A path is
- * good when a probe of ours was answered on it, one of theirs was heard on it, and a probe as long as the longest packet
- * was answered.
+ * No path (the stream carries) -> probing -> direct -> suspect (both carry) -> direct, or back to the stream. A path is good
+ * when three things happened on it: the peer answered a probe, the peer's probe came, and a probe as long as the longest
+ * packet was answered.
  */
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { choose, compare } from './choose-path.ts'

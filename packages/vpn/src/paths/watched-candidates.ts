@@ -1,6 +1,6 @@
 /**
- * Where this node's socket may be reached, kept up to date: by its own addresses, which are looked at now and then, by
- * what peers saw of it, and by ports that routers lead to it.
+ * Keeps the addresses up to date at which this node's socket may be reached. They come from its own interfaces, from what peers
+ * saw, and from ports that routers map.
  */
 import type { Cidr, Clock, Logger } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
@@ -77,9 +77,8 @@ export class WatchedCandidates {
   }
 
   /**
-   * Gives those of the engine's own socket as they are now: where others see it by what they said lately, and since this
-   * machine has the addresses that it has, the latest word first. A router's port counts at an address that is seen; while
-   * nobody has said a word, as the router told it.
+   * Gives the addresses of the engine's own socket: what others saw lately, since this machine got its present addresses, the
+   * latest first. A router's port counts at a seen address, or as the router told it while nobody has seen one.
    */
   readOwn(): readonly Candidate[] {
     this.look()

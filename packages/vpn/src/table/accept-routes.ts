@@ -1,11 +1,11 @@
 /**
- * Networks behind peers (bucket `routes`): which this node takes. What is nearer wins over what a peer says: a
- * route never hides a network of the host or of the VPN (wider ones may: the longest match keeps the nearer), nor
- * takes the addresses away through which this node reaches peers. Members that were not named take no part of the
- * Internet, none of a network to which the host has a route of its own, and none of one that another member had first.
+ * Chooses which networks behind peers (bucket `routes`) this node takes. A route never hides a network of the host or of the
+ * VPN; wider ones may, because the longest match keeps the nearer. It never takes the addresses by which this node reaches
+ * peers. Members that the user did not name get no part of the Internet, no network to which the host has a route, and no
+ * network that another member had first.
  *
- * Default routes, and what is nearly one, reach the engine only: sent into the interface by the kernel, this
- * node's own connections would run through themselves. `--exit-node` is what leads all the rest of a machine out.
+ * Default routes, and nearly default ones, reach the engine only. In the kernel, this node's own connections would run through
+ * themselves. `--exit-node` is for the rest of the machine.
  */
 import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'

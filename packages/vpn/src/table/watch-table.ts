@@ -1,7 +1,7 @@
 /**
- * Keeps the table as the ledger says. It is built anew when machines, accepted routes or who is alive changed, once for
- * several changes, and for a quarter of the time at most; a large one in more than one turn of the event loop, while the
- * one before is in force.
+ * Keeps the table equal to the ledger. Changes of machines, accepted routes or liveness build it again, once for several
+ * changes and for a quarter of the time at most. A large table takes more than one turn of the event loop; the earlier one
+ * stays in force.
  */
 import { BUCKETS, type Clock, type Logger } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'

@@ -1,9 +1,9 @@
 /**
- * Which tunnel follows from what is known of a peer. Pure.
+ * Chooses the tunnel of a peer from what is known. Pure.
  *
- * A peer whose key we hold is `legacy` only after a connection on which it says, authenticated as itself, that it
- * speaks `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel with it stands: a legacy node took the place of
- * ours under the same identity. Nobody else can say so for it.
+ * A peer whose key this node holds becomes `legacy` only by its own word. On an authenticated connection it must speak
+ * `/edgevpn/0.1` and not `/mesh/vpn/1`, while no control channel stands. Then a legacy node replaced ours under the same
+ * identity.
  */
 import type { Tunnel, TunnelPath } from '@mesh/engine'
 import { LEGACY_MTU } from '../legacy/limits.ts'

@@ -1,6 +1,6 @@
 /**
- * Looks at the connection to a peer while the path over UDP is in doubt, as what ended the one may have ended both; when this
- * node's NAT has another mapping; and while packets go by the stream and nothing comes.
+ * Checks the connection to a peer while its UDP path is in doubt, because one cause may have ended both. It also checks when
+ * this node's NAT has another mapping, and while packets go by the stream and nothing comes.
  */
 import type { PeerId } from '@mesh/core'
 import type { UdpPath } from '../paths/path-state.ts'

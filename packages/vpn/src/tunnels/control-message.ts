@@ -1,11 +1,13 @@
 /**
  * The messages of `/mesh/vpn/1` (docs/PROTOCOLS.md, 'VPN'). Each holds one of these:
  *
+ * ```proto
  * message Control { Hello hello = 1; Proof proof = 2; Paths paths = 3; }
  * message Hello { bytes public_key = 1; bytes nonce = 2; uint32 mtu = 3; }
  * message Proof { bytes mac = 1; }
  * message Paths { bytes secret = 1; bytes token = 2; repeated Candidate candidates = 3; bool varies = 4; }
  * message Candidate { bytes address = 1; uint32 port = 2; bool seen = 3; bool mapped = 4; }
+ * ```
  */
 import { reader, writer } from 'protons-runtime'
 import { addressBytes, addressOf } from '../paths/address-bytes.ts'

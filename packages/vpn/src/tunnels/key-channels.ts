@@ -1,9 +1,9 @@
 /**
- * The keys of members, and the control channels by which they come (docs/PROTOCOLS.md, 'VPN').
+ * The keys of members, and the control channels that bring them (docs/PROTOCOLS.md, 'VPN').
  *
- * A channel stands with every connected member that speaks the protocol: the smaller peer id opens it at once, the
- * greater one after a while, and whoever has packets without waiting. A key lives as long as its peer is in the
- * table, or else as long as its channel.
+ * Each connected member that speaks the protocol has one channel. The smaller peer id opens it at once, the greater one after
+ * a while, and a node with waiting packets immediately. A key lives as long as its peer is in the table, or as long as
+ * its channel.
  */
 import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
 import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'

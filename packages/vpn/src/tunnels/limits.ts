@@ -65,8 +65,8 @@ export const STREAM_STALL_MS = 30_000
 /** How long a peer to whom packets go by the stream may send nothing, in ms, until its connections are looked at. */
 export const STREAM_UNANSWERED_MS = 2_000
 /**
- * The same in ms until they are looked at again, while nothing comes: who is sent packets and has none to send says so after
- * 10 s, as WireGuard wants it.
+ * The same until the next check while nothing comes, in ms. A peer that has nothing to send answers after 10 s, as WireGuard
+ * requires.
  */
 export const STREAM_UNANSWERED_AGAIN_MS = 5_000
 /** How often idle, stalled and unanswered streams are looked for, in ms. */

@@ -1,11 +1,10 @@
 /**
- * Sends what the engine has for one peer on a stream to that peer:
+ * Sends the engine's packets for one peer on a stream:
  *
- * 1. At the engine's event `readable` a stream is opened, unless there is one.
- * 2. Batches are taken and sent while the stream takes them; when it is full, this goes on when it has drained.
- * 3. A stream over a relay is exchanged for a direct one as soon as there is a direct connection: the new one is opened
- *    and used, and the old one closed, which still sends what it has.
- * 4. A stream that ends is opened again when packets wait, after growing waits if it did not last.
+ * 1. The engine's event `readable` opens a stream, unless there is one.
+ * 2. Batches are taken while the stream takes them, and again when it has drained.
+ * 3. A direct stream replaces a relayed one when a direct connection exists. The old one is closed and sends its rest.
+ * 4. A stream that ended is opened again when packets wait, with growing delays if it did not last.
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */

@@ -1,5 +1,6 @@
 /** `mesh status`: who the node is, problems, then its machines, and whom it reaches. */
 import { type ApiClient, ApiError } from '@mesh/api-client'
+import { DROP_REASONS } from '@mesh/api-contract'
 import type {
   DnsServerView,
   GuestView,
@@ -92,23 +93,22 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
   ].map(printable)
 }
 
-/** Every system sends multicast into its interfaces, and no VPN of this kind carries it. */
-const NO_LOSS: ReadonlySet<string> = new Set(['multicast'])
+const isLoss = (reason: string) => DROP_REASONS[reason]?.isLoss !== false
 
 function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }: VpnView): readonly string[] {
   const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
   const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
   const dropped = Object.entries(Drops)
-    .filter(([reason]) => !NO_LOSS.has(reason))
+    .filter(([reason]) => isLoss(reason))
     .toSorted(([, a], [, b]) => b - a)
   return [
     `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
     ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
     ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
     ...exitLines(exits),
-    ...(dropped.length === 0
-      ? []
-      : [`dropped   ${dropped.map(([reason, count]) => `${count} ${reason}`).join(', ')} (packets)`]),
+    ...dropped.map(
+      ([reason, count]) => `dropped   ${count} packets (${reason}): ${DROP_REASONS[reason]?.title ?? ''}`,
+    ),
   ].map(printable)
 }
 
@@ -164,8 +164,6 @@ function machineRow(machine: VpnPeerView): readonly string[] {
     String(MTU),
     formatBytes(BytesIn),
     formatBytes(BytesOut),
-    String(
-      Object.entries(Drops).reduce((sum, [reason, count]) => sum + (NO_LOSS.has(reason) ? 0 : count), 0),
-    ),
+    String(Object.entries(Drops).reduce((sum, [reason, count]) => sum + (isLoss(reason) ? count : 0), 0)),
   ]
 }

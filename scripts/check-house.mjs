@@ -1,0 +1,62 @@
+/** The counts that keep the code simple: sizes, wrappers around libraries, and mechanisms that exist once. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '..')
+const read = (file) => readFileSync(join(root, file), 'utf8')
+const linesOf = (text) => text.split('\n').length - 1
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file !== '' && existsSync(join(root, file)))
+
+/** Source of the product: no tests, tools, fakes or generated files. */
+const sources = tracked.filter(
+  (file) =>
+    /^(apps|packages)\/.*\.(ts|tsx|rs)$/.test(file) &&
+    !/(^|\/)(test|testing|testkit|bench|scripts)\/|\.test\.tsx?$|\/testing\.ts$|\.d\.ts$|_tests\.rs$|\/engine_tests\/|(tsup|vite)\.config\.ts$/.test(
+      file,
+    ),
+)
+/** Rust files end with their tests. */
+const sourceOf = (file) =>
+  file.endsWith('.rs') ? (read(file).split('#[cfg(test)]\nmod')[0] ?? '') : read(file)
+const total = (files) => files.reduce((sum, file) => sum + linesOf(sourceOf(file)), 0)
+
+const problems = []
+function atMost(what, count, most) {
+  console.log(`${String(count).padStart(7)} of ${most}: ${what}`)
+  if (count > most) problems.push(`${what}: ${count}, at most ${most}`)
+}
+
+atMost('lines of source', total(sources), 115_000)
+const wrappers = sources.filter((file) => file.startsWith('packages/p2p/src/upstream/'))
+atMost('files that wrap libraries (packages/p2p/src/upstream)', wrappers.length, 48)
+atMost('lines of them', total(wrappers), 3_600)
+atMost(
+  'lines of the API listener',
+  total(sources.filter((file) => file.startsWith('packages/api-server/src/listen/'))),
+  1_500,
+)
+atMost('lines of docs/SECURITY.md', linesOf(read('docs/SECURITY.md')), 200)
+const unreleased = read('CHANGELOG.md').split('## Unreleased')[1]?.split('\n## ')[0] ?? ''
+atMost('lines of what is unreleased in CHANGELOG.md', linesOf(unreleased.trim()) + 1, 40)
+const packages = globSync('packages/*/package.json', { cwd: root }).length
+atMost(
+  'changesets',
+  globSync('.changeset/*.md', { cwd: root }).filter((file) => !file.endsWith('README.md')).length,
+  packages,
+)
+
+/** Mechanisms of `@mesh/core/limits`, and what it replaced. */
+const ONCE = /\b(setImmediate|greatestGroup|LoopTurns|TimeShare)\b/
+const elsewhere = sources.filter(
+  (file) => !file.startsWith('packages/core/src/limits/') && ONCE.test(sourceOf(file)),
+)
+atMost(`files beside packages/core/src/limits with ${ONCE.source}`, elsewhere.length, 60)
+
+for (const problem of problems) console.log(problem)
+process.exitCode = problems.length === 0 ? 0 : 1
