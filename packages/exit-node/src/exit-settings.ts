@@ -1,6 +1,6 @@
-/** What a person set about exits: the flags of the same names in docs/flags.md. */
+/** The settings of exit nodes: flags of the same names in docs/flags.md. */
 export interface ExitSettings {
-  /** The VPN's interface. */
+  /** The name of the VPN's interface. */
   readonly interface: string
   readonly exitNode: string | undefined
   readonly exitNodeBlockLan: boolean
