@@ -23,10 +23,10 @@ import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   RELAY_MAX_BYTES,
   RELAY_MAX_DURATION_MS,
-  RELAY_RESERVATION_MS,
   RELAY_RESERVATIONS,
-} from '../limits.ts'
-import { MAX_STUN_SERVERS } from '../nat-limits.ts'
+} from './limits.ts'
+import { RELAY_RESERVATION_MS } from '../limits.ts'
+import { MAX_STUN_SERVERS } from './limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { withUdpPort } from '../nat/free-udp-port.ts'
 import { isOnLink } from '@mesh/port-mapping'

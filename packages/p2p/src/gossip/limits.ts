@@ -1,10 +1,8 @@
-/** Bounds and times of gossip (docs/WIRE.md 3). */
+/** Bounds and times of gossip. */
 import type { RateInit } from '@mesh/core/limits'
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
-/** How long a message is whose checks do not all fit into one turn of the event loop, in bytes. */
-export const LONG_MESSAGE_BYTES = 1024 * 1024
 /** How many values an envelope may have that is not written as legacy nodes write it. */
 export const MAX_ENVELOPE_PARTS = 256
 /** The longest message on the public topic; a challenge has about 600 bytes. */
@@ -27,10 +25,6 @@ export const TOPIC_LINGER_MS = 5_000
 export const REPUBLISH_DELAY_MS = 2_000
 /** How long before a boundary a publication counts as being around it, in ms. */
 export const REPUBLISH_BEFORE_MS = 1_500
-/** The most publications that are kept to be repeated. */
-export const MAX_REPUBLISHED = 256
-/** The most bytes of publications that are kept to be repeated. */
-export const MAX_REPUBLISHED_BYTES = 4 * 1024 * 1024
 /** The number of envelopes that are remembered, so that one that came on two topics is told once. */
 export const MAX_REMEMBERED_ENVELOPES = 16_384
 /** The longest time between two looks at the clock, in ms: the machine may have slept. */
@@ -47,19 +41,12 @@ export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
  * things as it starts, it would be most of what they send.
  */
 export const FLOOD_PUBLISH_CHANGING_PEERS = 16
-/**
- * How long a legacy peer's first inbound gossip stream may outlive its second one before it counts as closed, in
- * ms.
- */
-export const STREAM_END_GRACE_MS = 200
 /** How long after its inbound gossip stream a peer without an outbound one gets one, in ms. */
 export const STREAM_REPAIR_MS = 500
 /** The waits between tries to open a gossip stream again, in ms; the last one repeats. */
 export const STREAM_REPAIR_BACKOFF_MS = [0, 1_000, 2_000, 5_000, 15_000, 30_000] as const
 /** The least time between two replacements of one peer's outbound gossip stream, in ms. */
 export const STREAM_REPLACE_MIN_MS = 1_000
-/** How soon after our GRAFT a PRUNE says that a legacy peer never takes us into its mesh, in ms. */
-export const PRUNED_AT_ONCE_MS = 3_000
 /** How long peers must not have changed before mesh peers that nobody picks any more are given up, in ms. */
 export const MESH_TRIM_DELAY_MS = 5_000
 /** How long a mesh peer that was given up is not grafted again, in ms; gossipsub tells it in whole seconds. */
@@ -85,35 +72,7 @@ export const MESH_REFILL_DELAY_MS = 2_000
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
 /** How many bytes of gossip may wait for all slow peers together; more where a network has frames of more than 20 MiB. */
 export const MAX_WAITING_GOSSIP_BYTES = 22 * 1024 * 1024
-
 /** How many bytes of messages are kept for peers that ask for them later. */
 export const MAX_CACHED_MESSAGE_BYTES = 4 * 1024 * 1024
-
-// Unfinished frames, of gossip and of all own protocols
-
-/** How many bytes the unfinished frames of all peers may hold together; more where a network has frames of more than 20 MiB. */
-export const MAX_HELD_BYTES = 32 * 1024 * 1024
-/** How many of these bytes peers may hold that are not known as members, all of them together; more in such a network. */
-export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
-/** How many of these bytes one peer may hold: a frame of the greatest size, and a little; more in such a network. */
-export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
-/** How many bytes one peer may hold besides one frame of the greatest size. */
-export const HELD_SPARE_BYTES = 1024 * 1024
-/** How many bytes such peers may hold together on streams of other protocols, whose messages are short. */
-export const MAX_STRANGERS_STREAM_BYTES = 4 * 1024 * 1024
-/** Bytes that a stream of a peer that is no known member may bring before it counts among these. */
-export const FREE_STREAM_BYTES = 16 * 1024
-/** How long a frame may take however short it is, in ms. */
-export const FRAME_BASE_MS = 15_000
-/** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
-export const MIN_FRAME_BYTES_PER_S = 32 * 1024
-/** How many fields one frame may have: a thousand messages with six each, and as many names of messages as are looked at. */
-export const MAX_RPC_FIELDS = 16_384
-/** The longest id of a message or an author, and the longest name of a topic. */
-export const MAX_GOSSIP_ID_BYTES = 256
-/** The longest key, and the longest signature, of a message. */
-export const MAX_SIGNER_BYTES = 2_048
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */
 export const MAX_TOPIC_BYTES_PER_PEER = 64 * 1024
-/** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */
-export const BANNED_HEARS_MS = 1_000
