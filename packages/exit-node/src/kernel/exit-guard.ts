@@ -9,7 +9,7 @@
  * came in, which conntrack takes for its beginning when it did not see that, is no reason.
  */
 import { isIP } from 'node:net'
-import type { InboundConnection } from '../system/inbound-connections.ts'
+import type { InboundConnection } from '../system/inbound-connection.ts'
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS, MAX_BEGUN_CONNECTIONS } from '../limits.ts'
 import { ANSWERS_CHAIN } from '../system/nft-ruleset.ts'
 import { lookSystem, runSystem, trySystem } from '../system/system-command.ts'

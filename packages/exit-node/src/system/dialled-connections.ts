@@ -4,7 +4,7 @@
  * bytes that were acknowledged, and for whoever dialled its SYN is one of them.
  */
 import { isIP } from 'node:net'
-import type { InboundConnection } from './inbound-connections.ts'
+import type { InboundConnection } from './inbound-connection.ts'
 import { MAX_ASKED_PORTS } from '../limits.ts'
 import { trySystem } from './system-command.ts'
 

@@ -2,14 +2,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import { withoutDialled } from './dialled-connections.ts'
-
-export interface InboundConnection {
-  /** The address of this machine. */
-  readonly local: string
-  readonly localPort: number
-  readonly remote: string
-  readonly remotePort: number
-}
+import type { InboundConnection } from './inbound-connection.ts'
 
 interface Socket {
   readonly local: string

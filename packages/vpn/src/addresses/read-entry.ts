@@ -13,7 +13,7 @@ import {
 } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
 import type { IgnoredReason } from '../vpn.ts'
-import { EXIT_FAULTS, type ExitFault, type IpFamily } from './choose-exit.ts'
+import { EXIT_FAULTS, type ExitFault, type IpFamily } from './exit-faults.ts'
 import {
   canonicalCidr,
   canonicalIp,

@@ -6,7 +6,7 @@ import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLedger } from '../compose/open-ledger.ts'
 import { currentUser } from './file-owners.ts'
-import { createIdentity } from './identity.ts'
+import { createIdentity } from '../state/identity.ts'
 import { refuseSharedFolder } from './refuse-shared-folder.ts'
 
 const isWindows = currentUser() === undefined

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 import { MeshError } from '@mesh/core'
-import { shellWord } from '../log/shell-word.ts'
+import { shellWord } from '../words/shell-word.ts'
 import { currentUser } from './file-owners.ts'
 import { findSharedPart, type SharedPart } from './way-to.ts'
 

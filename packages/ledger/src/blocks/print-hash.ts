@@ -1,8 +1,8 @@
 /** The hash of a block as legacy members make it (docs/WIRE.md 4.1): over Go's print of all entries. */
-import { hexHash } from '../blocks/block-hash.ts'
-import { byUtf8 } from '../blocks/encode-block.ts'
+import { hexHash } from './block-hash.ts'
+import { byUtf8 } from './encode-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 
 /** SHA-256 of index, timestamp, Go's print of the whole storage and the previous hash. For mode `off` and the vectors. */
 export function hashByPrint(head: Omit<BlockHead, 'hash'>, entries: Iterable<KeyedEntry>): string {

@@ -1,7 +1,7 @@
 /** The cryptography of `/mesh/vpn/1` (docs/PROTOCOLS.md, 'VPN'). Pure: bytes in, bytes out. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { PeerId } from '@mesh/core'
-import { HASH_BYTES, VPN_PROTOCOL } from './limits.ts'
+import { HASH_BYTES, VPN_PROTOCOL } from '../wire/limits.ts'
 
 /** One end of an exchange, as both ends know it. */
 interface KeyEnd {

@@ -9,10 +9,21 @@
  * message Candidate { bytes address = 1; uint32 port = 2; bool seen = 3; bool mapped = 4; }
  * ```
  */
+import type { Endpoint } from '@mesh/engine'
 import { reader, writer } from 'protons-runtime'
-import { addressBytes, addressOf } from '../paths/address-bytes.ts'
-import { MAX_CANDIDATES } from '../paths/limits.ts'
-import type { Candidate } from '../paths/path-state.ts'
+import { addressBytes, addressOf } from './address-bytes.ts'
+import { MAX_CANDIDATES } from './limits.ts'
+
+/**
+ * How an address was learnt. `own`: of an interface. `mapped`: a port that a router gave to the peer's socket. `seen`:
+ * others saw the peer's socket there. `heard`: a probe of the peer came from there.
+ */
+export type CandidateKind = 'own' | 'mapped' | 'seen' | 'heard'
+
+export interface Candidate {
+  readonly endpoint: Endpoint
+  readonly kind: CandidateKind
+}
 
 /** The first message, in which an end speaks of itself. Its lengths are not checked here. */
 export interface HelloMessage {

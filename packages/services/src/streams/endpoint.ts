@@ -1,7 +1,9 @@
 /** Where a service is, and where a connected one listens: `tcp`, `udp` and unix sockets, from text. */
 import { tryParseIp } from '@mesh/core'
 import { servicesError } from '../errors.ts'
-import type { ServiceKind } from '../wire/messages.ts'
+
+/** `stream`: bytes, as of TCP and unix sockets. `datagram`: each with its length ahead, as of UDP. */
+export type ServiceKind = 'stream' | 'datagram'
 
 export type Endpoint =
   | { readonly type: 'tcp' | 'udp'; readonly host: string; readonly port: number }

@@ -13,7 +13,7 @@ import {
   MAX_VALUE_BYTES,
   MAX_VERSION,
 } from '../limits.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 import { type JsonScanner, JsonTooLongError } from './json-scanner.ts'
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }

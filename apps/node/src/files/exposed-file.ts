@@ -1,7 +1,7 @@
 /** Tells people of files of secrets that other users of this machine can read or exchange. */
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { shellWord } from '../log/shell-word.ts'
+import { shellWord } from '../words/shell-word.ts'
 import { currentUser, isForeign, type User } from './file-owners.ts'
 import { findSharedPart } from './way-to.ts'
 

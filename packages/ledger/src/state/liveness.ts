@@ -1,8 +1,8 @@
 /** Who is alive, from the stored heartbeats. */
 import { BUCKETS, createMemo, parseHeartbeat } from '@mesh/core'
 import type { Entry } from '../entries/entry.ts'
-import { leavesFrom, treeGet } from '../state/tree.ts'
-import type { Tree } from '../state/tree-node.ts'
+import { leavesFrom, treeGet } from './tree.ts'
+import type { Tree } from './tree-node.ts'
 
 /** Entries never change, so a heartbeat is parsed once. */
 const parsed = createMemo<Entry, number>()

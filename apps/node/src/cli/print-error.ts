@@ -1,6 +1,6 @@
 /** The one form in which an error reaches a person: what is wrong, in which field, and what to do next. */
 import { MeshError, printable } from '@mesh/core'
-import { replaceCommand } from '../cli/called-as.ts'
+import { replaceCommand } from './called-as.ts'
 import { describeIssue } from '../settings/resolve-settings.ts'
 
 export interface ErrorFormat {

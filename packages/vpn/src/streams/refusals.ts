@@ -1,5 +1,22 @@
 import { KeyedCounts, type Logger, type PeerId } from '@mesh/core'
-import type { KeyRefusal } from './key-exchange.ts'
+
+/** Why an exchange was refused, by the codes that are counted. */
+export type KeyRefusal =
+  | 'key.bad_message'
+  /** Its hello has lengths that no key and nonce have, or an MTU that IP does not allow. */
+  | 'key.bad_hello'
+  /** The peer sent our own key. */
+  | 'key.own'
+  /** Its key is a point of low order: the secret would be no secret. */
+  | 'key.weak'
+  | 'key.held_by_another'
+  /** It sent a second hello or proof. */
+  | 'key.twice'
+  /** It sent a proof before its hello. */
+  | 'key.early_proof'
+  | 'key.wrong_proof'
+  /** It told addresses before the keys were exchanged. */
+  | 'key.early_paths'
 
 /** Why something that a peer did was refused. */
 export type Refusal =

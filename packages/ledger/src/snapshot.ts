@@ -1,4 +1,4 @@
-import type { Entry, KeyedEntry } from '../entries/entry.ts'
+import type { Entry, KeyedEntry } from './entries/entry.ts'
 
 /** The last block's head. `hash` covers index, timestamp, the ledger's digest and `prevHash`. */
 export interface BlockHead {

@@ -4,10 +4,10 @@
  */
 import { BUCKETS, type Cidr, type PeerId, tryParsePeerId } from '@mesh/core'
 import { type Change, heartbeatTime, type Snapshot } from '@mesh/ledger'
-import { isIpv4 } from '../addresses/ip-math.ts'
-import { holderOf } from '../addresses/machines-bucket.ts'
+import { isIpv4 } from './ip-math.ts'
+import { holderOf } from './machines-bucket.ts'
 import type { VpnLedger } from '../ports.ts'
-import { readAddress } from '../table/read-entry.ts'
+import { readAddress } from './read-entry.ts'
 import { AVAILABLE_MS, MAX_ASKING } from './limits.ts'
 
 const LEADER_KEY = 'leader'
