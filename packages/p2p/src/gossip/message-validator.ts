@@ -27,8 +27,6 @@ interface MessageValidatorComponents {
   readonly refusals: Refusals
   /** Who may speak, by the signed author, whoever passed the message on. */
   readonly membership: Pick<Membership, 'mayUse'>
-  /** Told how many bytes of buffers judging a long message leaves to be collected, as they come about. */
-  readonly onReceived: (bytes: number) => void
 }
 
 /** A sealed text and who says it. */
@@ -68,18 +66,14 @@ export class MessageValidator {
   }
 
   async #judgeLong(from: string, message: Message): Promise<TopicValidatorResult> {
-    const { sealer, clock, onReceived } = this.#components
-    const { length } = message.data
+    const { sealer, clock } = this.#components
     const pause = () => delay(clock, 0)
     await pause()
     const sealed = this.#sealedIn(message)
     if (typeof sealed === 'string') return this.#refuse(sealed, from)
     await pause()
     const unsealed = await sealer.unsealLong(sealed.hex, clock.now(), pause)
-    const result = this.#take(from, sealed, unsealed)
-    // the text that was sealed in it is half as long, and what it opened to
-    onReceived(length)
-    return result
+    return this.#take(from, sealed, unsealed)
   }
 
   /** Gives the sealed text of a message, or why it is refused. */

@@ -59,8 +59,6 @@ interface GossipTopicComponents {
   readonly logger: Logger
   /** The seal's cipher; the one that runs everywhere by default. */
   readonly cipher?: SealCipher
-  /** Told how many bytes of buffers a long message made, as they come about. */
-  readonly onReceived: (bytes: number) => void
 }
 
 interface GossipTopicInit {

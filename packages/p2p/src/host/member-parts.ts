@@ -94,7 +94,6 @@ interface ReachParts {
 /** Creates the parts around a host that does not listen yet; none of them is started. */
 export function createMemberParts(given: Given, components: P2pComponents): MemberParts {
   const { init, platform, host, refusals } = given
-  const { onReceived = () => {} } = init
   const { clock, logger } = components
   const self = parsePeerId(host.peerId.toString())
   const spoken = createSpokenProtocols({ libp2p: host })
@@ -161,7 +160,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       stopAskingRelays()
       checks.stop()
     },
-    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher, onReceived }),
+    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
   }
 }
 

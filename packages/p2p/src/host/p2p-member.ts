@@ -12,7 +12,7 @@ import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
-import type { OnMapped } from '../nat/udp-port-mappings.ts'
+import type { OnMapped } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
@@ -74,7 +74,6 @@ async function createHostParts(
   const bandwidth = createBandwidth(components)
   const blockedPeers = new Set(init.blockedPeers)
   const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
-  const { onReceived = () => {} } = init
   const view = new HostView()
   const guard = new ConnectionGuard(
     {
@@ -107,7 +106,7 @@ async function createHostParts(
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),
-    metrics: (connections) => createStreamMetrics(bandwidth, { connections, onReceived }),
+    metrics: (connections) => createStreamMetrics(bandwidth, { connections }),
     userAgent: init.userAgent ?? 'mesh',
     clock: components.clock,
     maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,

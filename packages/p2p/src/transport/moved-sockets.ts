@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Clock, Logger } from '@mesh/core'
 import { MOVED_LOOKS, OWN_ADDRESS_LOOK_MS } from './limits.ts'
-import { ownAddressTowards } from '../nat/own-address-towards.ts'
+import { ownAddressTowards } from '@mesh/port-mapping'
 import { plainIp } from './socket-address.ts'
 
 interface MachineAddresses {

@@ -5,7 +5,7 @@
 import type { Gateway, MapPortOptions, PortMapping as LibraryMapping } from '@achingbrain/nat-port-mapper'
 import { BoundedMap, type Clock, type IpAddress, type Random, withDeadline } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
-import type { PortMapping } from '../addresses/port-mapping.ts'
+import type { PortMapping } from '../port-mapping.ts'
 import {
   MAX_UPNP_MAPPINGS,
   UPNP_ANSWER_MS,
@@ -13,9 +13,9 @@ import {
   UPNP_FAILURES,
   UPNP_LEASE_S,
   UPNP_TCP_RENEW_MS,
-} from '../nat-limits.ts'
-import { ownAddressTowards } from './own-address-towards.ts'
-import { firstAttempt, isConflict, nextAttempt } from './upnp-mapping-attempt.ts'
+} from '../limits.ts'
+import { ownAddressTowards } from '../local-network/own-address-towards.ts'
+import { firstAttempt, isConflict, nextAttempt } from './mapping-attempt.ts'
 import {
   choosesPort,
   decodeAddress,

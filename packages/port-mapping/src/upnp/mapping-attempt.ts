@@ -3,7 +3,7 @@
  * none of its own. Pure.
  */
 import type { Random } from '@mesh/core'
-import { MAX_UPNP_ATTEMPTS, UPNP_FREE_PORTS, UPNP_LEASE_S } from '../nat-limits.ts'
+import { MAX_UPNP_ATTEMPTS, UPNP_FREE_PORTS, UPNP_LEASE_S } from '../limits.ts'
 
 export interface MappingAttempt {
   readonly external: number

@@ -18,7 +18,7 @@ import {
   UPNP_DESCRIBE_AGAIN_MS,
   UPNP_DESCRIPTIONS,
   UPNP_SEARCHES,
-} from '../nat-limits.ts'
+} from '../limits.ts'
 import { controlIn, type RouterControl } from './upnp-messages.ts'
 import { askRouter } from './upnp-request.ts'
 import { type MappingRouter, UpnpRouter } from './upnp-router.ts'

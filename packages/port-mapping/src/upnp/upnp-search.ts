@@ -3,11 +3,10 @@
  * came from, and that is on a link of this machine, or the default router: anybody in the network may answer.
  */
 import { createSocket, type Socket } from 'node:dgram'
-import { type Clock, type IpAddress, tryParseIp } from '@mesh/core'
+import { type Clock, type IpAddress, isLoopback, tryParseIp } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
-import { isLoopbackIp } from '../addresses/address-rules.ts'
-import { MAX_SSDP_ANSWERS_PER_SECOND, MAX_UPNP_INTERFACES, UPNP_SEARCH_TTL } from '../nat-limits.ts'
-import { isOnLink } from './on-link.ts'
+import { MAX_SSDP_ANSWERS_PER_SECOND, MAX_UPNP_INTERFACES, UPNP_SEARCH_TTL } from '../limits.ts'
+import { isOnLink } from '../local-network/on-link.ts'
 import { locationIn, SEARCHES, SSDP_GROUP } from './upnp-messages.ts'
 
 /** The interfaces of this machine as `os.networkInterfaces()` gives them, as far as they are looked at. */
@@ -64,7 +63,7 @@ export function routerIn(
 ): FoundRouter | undefined {
   const location = locationIn(answer, from)
   const ip = tryParseIp(from)
-  if (location === undefined || ip === undefined || isLoopbackIp(ip)) return undefined
+  if (location === undefined || ip === undefined || isLoopback(ip)) return undefined
   // a service of this machine is asked by nobody's wish
   if (addressesOf(interfaces).some(({ address }) => address === ip)) return undefined
   const isDefault = ip === defaultRouter

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { MAX_UPNP_ANSWER_BYTES } from '../nat-limits.ts'
+import { MAX_UPNP_ANSWER_BYTES } from '../limits.ts'
 import { askRouter } from './upnp-request.ts'
 
 const closing: (() => void)[] = []

@@ -1,7 +1,7 @@
 import { createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MAX_UPNP_ATTEMPTS, UPNP_FREE_PORTS, UPNP_LEASE_S } from '../nat-limits.ts'
-import { firstAttempt, nextAttempt } from './upnp-mapping-attempt.ts'
+import { MAX_UPNP_ATTEMPTS, UPNP_FREE_PORTS, UPNP_LEASE_S } from '../limits.ts'
+import { firstAttempt, nextAttempt } from './mapping-attempt.ts'
 
 const [CONFLICT, OTHER_MECHANISM, SAME_PORT, PERMANENT] = [718, 729, 724, 725]
 const PORT = 4_700

@@ -10,7 +10,7 @@ import {
   UPNP_DESCRIBE_AGAIN_MS,
   UPNP_FAILURES,
   UPNP_TCP_RENEW_MS,
-} from '../nat-limits.ts'
+} from '../limits.ts'
 import { createUpnpClient } from './upnp-client.ts'
 import type { RouterControl } from './upnp-messages.ts'
 import { UpnpRouter } from './upnp-router.ts'

@@ -1,12 +1,11 @@
 import { createManualClock, eventually } from '@mesh/testkit'
 import { parseIp, silentLogger, systemRandom } from '@mesh/core'
 import { expect, test } from 'vitest'
-import { MAX_UPNP_ROUTERS, UPNP_RENEW_MS } from '../nat-limits.ts'
-import type { P2pComponents } from '../p2p-components.ts'
-import type { PortMapping } from '../addresses/port-mapping.ts'
-import { createUdpPortMappings } from './udp-port-mappings.ts'
-import type { UpnpClient } from './upnp-client.ts'
-import type { MappingRouter } from './upnp-router.ts'
+import { MAX_UPNP_ROUTERS, UPNP_RENEW_MS } from './limits.ts'
+import type { PortMapping } from './port-mapping.ts'
+import { createUdpPortMappings, type PortMappingComponents } from './udp-port-mappings.ts'
+import type { UpnpClient } from './upnp/upnp-client.ts'
+import type { MappingRouter } from './upnp/upnp-router.ts'
 
 const PORT = 47_100
 
@@ -45,7 +44,7 @@ function setUp() {
       for (const router of routers) yield router as unknown as MappingRouter
     },
   } as unknown as UpnpClient
-  const components = { clock, random: systemRandom, logger: silentLogger } as unknown as P2pComponents
+  const components = { clock, random: systemRandom, logger: silentLogger } as unknown as PortMappingComponents
   const mappings = createUdpPortMappings(components, { client, defaultRouter: () => undefined })
   const search = async () => {
     for await (const _router of mappings.client.findGateways()) {

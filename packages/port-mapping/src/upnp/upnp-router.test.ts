@@ -12,7 +12,7 @@ import {
   UPNP_FAILURES,
   UPNP_LEASE_S,
   UPNP_TCP_RENEW_MS,
-} from '../nat-limits.ts'
+} from '../limits.ts'
 import type { WanConnection } from './upnp-messages.ts'
 import { UpnpRouter } from './upnp-router.ts'
 

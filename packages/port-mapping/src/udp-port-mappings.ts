@@ -3,7 +3,7 @@
  * routers that libp2p's own mapping found, and by PCP or NAT-PMP at the default router.
  */
 import { networkInterfaces } from 'node:os'
-import { withDeadline } from '@mesh/core'
+import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import {
   MAX_UPNP_ROUTERS,
   PORT_MAPPING_LIFETIME_S,
@@ -12,15 +12,20 @@ import {
   UPNP_ANSWER_MS,
   UPNP_FAILURES,
   UPNP_RENEW_MS,
-} from '../nat-limits.ts'
-import type { PortMapping } from '../addresses/port-mapping.ts'
-import type { P2pComponents } from '../p2p-components.ts'
-import { defaultRouter } from './default-router.ts'
-import { ownAddressTowards } from './own-address-towards.ts'
-import { PORT_CONTROL_PORT } from './port-control-message.ts'
-import { askForMapping, mappingNonce } from './port-control.ts'
-import { createUpnpClient, type UpnpClient } from './upnp-client.ts'
-import type { MappingRouter } from './upnp-router.ts'
+} from './limits.ts'
+import type { PortMapping } from './port-mapping.ts'
+import { defaultRouter } from './local-network/default-router.ts'
+import { ownAddressTowards } from './local-network/own-address-towards.ts'
+import { PORT_CONTROL_PORT } from './port-control/port-control-message.ts'
+import { askForMapping, mappingNonce } from './port-control/ask-for-mapping.ts'
+import { createUpnpClient, type UpnpClient } from './upnp/upnp-client.ts'
+import type { MappingRouter } from './upnp/upnp-router.ts'
+
+export interface PortMappingComponents {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
 
 export type OnMapped = (mappings: readonly PortMapping[]) => void
 
@@ -42,7 +47,7 @@ interface RouterSources {
 
 /** @param sources default: the local network's */
 export function createUdpPortMappings(
-  components: P2pComponents,
+  components: PortMappingComponents,
   sources: Partial<RouterSources> = {},
 ): UdpPortMappings {
   const network = () => ({ interfaces: networkInterfaces(), defaultRouter: defaultRouter() })
@@ -66,13 +71,13 @@ const DEFAULT_ROUTER = 'default router'
 
 class RouterMappings implements UdpPortMappings {
   readonly client: UpnpClient
-  readonly #components: P2pComponents
+  readonly #components: PortMappingComponents
   readonly #defaultRouter: RouterSources['defaultRouter']
   readonly #routers = new Map<string, MappingRouter>()
   readonly #wishes = new Set<Wish>()
   readonly #stopping = new AbortController()
 
-  constructor(components: P2pComponents, { client, defaultRouter: ofMachine }: RouterSources) {
+  constructor(components: PortMappingComponents, { client, defaultRouter: ofMachine }: RouterSources) {
     this.#components = { ...components, logger: components.logger.child('port-mappings') }
     this.#defaultRouter = ofMachine
     const found = (router: MappingRouter) => this.#found(router)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_UPNP_ANSWER_BYTES, MAX_UPNP_DEPTH, MAX_UPNP_ELEMENTS } from '../nat-limits.ts'
+import { MAX_UPNP_ANSWER_BYTES, MAX_UPNP_DEPTH, MAX_UPNP_ELEMENTS } from '../limits.ts'
 import {
   controlIn,
   decodeAddress,

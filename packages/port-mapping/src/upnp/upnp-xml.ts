@@ -1,6 +1,6 @@
 /** Reads the little that a router's XML says, within bounds: no document type, few elements, none of them deep. Pure. */
 import xml from 'sax'
-import { MAX_UPNP_DEPTH, MAX_UPNP_ELEMENTS } from '../nat-limits.ts'
+import { MAX_UPNP_DEPTH, MAX_UPNP_ELEMENTS } from '../limits.ts'
 
 export interface XmlElement {
   /** The name without the prefix of its namespace. */

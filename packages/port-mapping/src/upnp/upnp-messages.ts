@@ -3,8 +3,8 @@
  * an Internet gateway 1 or 2, and actions of its service for connections. Pure.
  */
 import { type IpAddress, tryParseIp } from '@mesh/core'
-import { MAX_SSDP_BYTES, MAX_UPNP_URL_CHARS } from '../nat-limits.ts'
-import { isOutside } from './outside-address.ts'
+import { MAX_SSDP_BYTES, MAX_UPNP_URL_CHARS } from '../limits.ts'
+import { isOutside } from '../local-network/outside-address.ts'
 import { elementsOf, parseXml, textOf } from './upnp-xml.ts'
 
 /** A router of version 2 may answer to both, one of version 1 to its own alone. */

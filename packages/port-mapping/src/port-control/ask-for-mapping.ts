@@ -2,9 +2,9 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { type Clock, type IpAddress, parseIp, type Random } from '@mesh/core'
-import type { PortMapping } from '../addresses/port-mapping.ts'
-import { PORT_CONTROL_ASKS_MS } from '../nat-limits.ts'
-import { isOutside } from './outside-address.ts'
+import type { PortMapping } from '../port-mapping.ts'
+import { PORT_CONTROL_ASKS_MS } from '../limits.ts'
+import { isOutside } from '../local-network/outside-address.ts'
 import {
   decodePortControl,
   encodeNatPmpAddress,

@@ -1,7 +1,7 @@
 /** Asks one thing of a router over HTTP: no redirection is followed, and bytes and time have a bound, whatever it answers. */
 import { request } from 'node:http'
 import { toError } from '@mesh/core'
-import { MAX_UPNP_ANSWER_BYTES, MAX_UPNP_HEAD_BYTES } from '../nat-limits.ts'
+import { MAX_UPNP_ANSWER_BYTES, MAX_UPNP_HEAD_BYTES } from '../limits.ts'
 
 interface RouterAnswer {
   readonly status: number

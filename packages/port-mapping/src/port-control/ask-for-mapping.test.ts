@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { parseIp, systemClock, systemRandom } from '@mesh/core'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { parseRoutes } from './default-router.ts'
-import { askForMapping, mappingNonce } from './port-control.ts'
+import { parseRoutes } from '../local-network/default-router.ts'
+import { askForMapping, mappingNonce } from './ask-for-mapping.ts'
 import { decodePortControl, encodePcpMap, PCP_NONCE_BYTES } from './port-control-message.ts'
 
 const NONCE = new Uint8Array(PCP_NONCE_BYTES).fill(7)
