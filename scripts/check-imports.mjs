@@ -19,6 +19,7 @@ const MAY_IMPORT = {
   'packages/p2p': ['@mesh/core', '@mesh/network', '@mesh/port-mapping', 'libp2p'],
   'packages/engine': ['@mesh/core'],
   'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
+  'packages/exit-node': ['@mesh/core', '@mesh/engine', '@mesh/vpn', 'zod'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
   'packages/dns': ['@mesh/core', '@mesh/ledger'],
   'packages/trust': ['@mesh/core', '@mesh/ledger'],

@@ -6,7 +6,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerOfNobody, CLOSER_PEERS, joinPrivateDht } from '../../test/private-dht.ts'
 import { startRawHost } from '../../test/raw-peer.ts'
-import { FREE_HOST_FAILURES, MAX_DIALS_OF_UNKNOWN_HOST } from '../limits.ts'
+import { FREE_HOST_FAILURES, MAX_DIALS_OF_UNKNOWN_HOST } from '../reach/limits.ts'
 import { PRIVATE_DHT_PROTOCOL } from '../protocols.ts'
 import { dhtComponents } from './dht-components.ts'
 

@@ -1,7 +1,7 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS } from '../limits.ts'
+import { MAX_PEER_RECORDS, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS } from './limits.ts'
 import { hasShape } from '../message-shape.ts'
 
 /** A record as its subject signed it. */

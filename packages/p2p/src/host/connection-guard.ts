@@ -9,13 +9,11 @@ import { backoffMs, endOfTurn, type Place, Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import {
   LEAST_UNPROVEN_CONNECTIONS,
-  MAX_CONNECTIONS,
-  MAX_KNOWN_PEERS,
   MAX_UNPROVEN_CONNECTIONS,
-  PENDING_INBOUND,
   RETURN_DELAY,
   UNPROVEN_PART,
-} from '../limits.ts'
+} from './limits.ts'
+import { MAX_CONNECTIONS, MAX_KNOWN_PEERS, PENDING_INBOUND } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import {

@@ -7,7 +7,7 @@ import {
   MAX_EARLY_STREAMS,
   STREAM_WINDOW_BYTES,
   STREAM_WRITE_BUFFER_BYTES,
-} from '../limits.ts'
+} from './limits.ts'
 import { freeSentBlocks } from '../upstream/freed-blocks.ts'
 import { joinWrites } from '../upstream/joined-writes.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'

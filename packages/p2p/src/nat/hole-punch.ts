@@ -5,7 +5,7 @@ import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { relayOf } from '../addresses/relayed-address.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from '../nat-limits.ts'
+import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from './limits.ts'
 import { boundHolePunches } from '../upstream/dcutr/hole-punches.ts'
 import type { DialFor } from '../addresses/dials-for-others.ts'
 

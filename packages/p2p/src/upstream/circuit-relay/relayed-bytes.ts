@@ -7,7 +7,7 @@
  * @shown `test/relay.test.ts`, `npm run attack -- unread-circuits`
  */
 import type { Stream } from '@libp2p/interface'
-import { RELAY_HIGH_WATER_BYTES } from '../../limits.ts'
+import { RELAY_HIGH_WATER_BYTES } from '../limits.ts'
 import { chargeOf, countHeld } from '../held-by-readers.ts'
 import { openInner } from '../inner-names.ts'
 

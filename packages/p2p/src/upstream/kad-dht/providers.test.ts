@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { answerOfNobody, joinPrivateDht, PROVIDER_PEERS } from '../../../test/private-dht.ts'
 import { startRawHost } from '../../../test/raw-peer.ts'
 import type { Find } from '../../discovery/find.ts'
-import { MAX_PROVIDERS_OF_ADDRESS } from '../../limits.ts'
+import { MAX_PROVIDERS_OF_ADDRESS } from '../../discovery/limits.ts'
 import { PRIVATE_DHT_PROTOCOL } from '../../protocols.ts'
 
 const GET_PROVIDERS = 3

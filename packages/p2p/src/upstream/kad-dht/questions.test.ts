@@ -2,7 +2,7 @@ import type { Connection, PeerId } from '@libp2p/interface'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { DHT_QUESTIONS, DHT_RECORDS } from '../../limits.ts'
+import { DHT_QUESTIONS, DHT_RECORDS } from '../limits.ts'
 import { boundQuestions } from './questions.ts'
 
 const asker = (name: string) => ({ toString: () => name }) as PeerId

@@ -10,7 +10,7 @@ import type { Libp2p, PeerId } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import { createRate, loopBudget } from '@mesh/core/limits'
 import { addressGroupOf } from '../../addresses/address-group.ts'
-import { DHT_QUESTIONS, DHT_RECORDS } from '../../limits.ts'
+import { DHT_QUESTIONS, DHT_RECORDS } from '../limits.ts'
 import { openInner } from '../inner-names.ts'
 
 interface Rpc {

@@ -8,7 +8,7 @@ import { eventually, freePort } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { PENDING_WEBRTC } from '../../limits.ts'
+import { PENDING_WEBRTC } from '../limits.ts'
 import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from './beginnings.ts'
 import { holdWebRtcLibrary } from './library.ts'
 

@@ -11,7 +11,7 @@ import type { Connection, Listener, Stream, Transport } from '@libp2p/interface'
 import { addressGroup, type Clock } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../../addresses/address-group.ts'
-import { PENDING_WEBRTC } from '../../limits.ts'
+import { PENDING_WEBRTC } from '../limits.ts'
 import { openInner } from '../inner-names.ts'
 import { freeLater } from './library.ts'
 

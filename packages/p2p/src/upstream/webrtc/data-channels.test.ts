@@ -5,7 +5,7 @@ import { freePort } from '@mesh/testkit'
 import { createLibp2p } from 'libp2p'
 import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { CHANNEL_MESSAGES, MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../../limits.ts'
+import { CHANNEL_MESSAGES, MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../limits.ts'
 import { boundDataChannels, FrameWalk } from './data-channels.ts'
 import { holdWebRtcLibrary } from './library.ts'
 

@@ -9,7 +9,7 @@
 import { RTCDataChannel } from 'node-datachannel/polyfill'
 import type { Clock } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
-import { CHANNEL_MESSAGES, MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../../limits.ts'
+import { CHANNEL_MESSAGES, MAX_CHANNEL_FLAGS, MAX_FRAMES_IN_CHANNEL_MESSAGE } from '../limits.ts'
 import { openInner } from '../inner-names.ts'
 
 let isWrapped = false

@@ -2,7 +2,7 @@ import type { Connection } from '@libp2p/interface'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { CONNECTION_CHANNEL_MESSAGES, UNPROVEN_CHANNEL_MESSAGES } from '../../limits.ts'
+import { CONNECTION_CHANNEL_MESSAGES, UNPROVEN_CHANNEL_MESSAGES } from '../limits.ts'
 import { boundChannelMessages, createChannelMessageRate, type TakeMessage } from './message-rate.ts'
 
 interface ConnectInit {

@@ -11,7 +11,7 @@ import { type Clock, toError } from '@mesh/core'
 import { createRate } from '@mesh/core/limits'
 import { addressGroupOf } from '../../addresses/address-group.ts'
 import { transportOf } from '../../addresses/address-rules.ts'
-import { CONNECTION_CHANNEL_MESSAGES, UNPROVEN_CHANNEL_MESSAGES } from '../../limits.ts'
+import { CONNECTION_CHANNEL_MESSAGES, UNPROVEN_CHANNEL_MESSAGES } from '../limits.ts'
 import { openInner } from '../inner-names.ts'
 
 interface ChannelStream {
