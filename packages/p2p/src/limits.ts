@@ -38,10 +38,6 @@ export const LEAST_STAY_MS = 10_000
 export const RETURN_DELAY = { leastMs: 2_000, mostMs: 60_000 } satisfies BackoffBounds
 /** How many connections libp2p itself leaves room for besides all of these, so that none is refused unseen. */
 export const SPARE_CONNECTIONS = 256
-/** How many streams in a second a peer may open that has not proven anything, on average. */
-export const UNPROVEN_STREAMS_PER_S = 20
-/** The same at once. */
-export const UNPROVEN_STREAMS_BURST = 100
 /** Messages on the data channels of a WebRTC connection to a peer that has proven nothing. */
 export const UNPROVEN_CHANNEL_MESSAGES = { perPeer: { perSecond: 500, burst: 2_000 } } satisfies RateInit
 /** Messages on one data channel: at 16 KiB a message it is twice what the library carries. */
@@ -51,8 +47,6 @@ export const CONNECTION_CHANNEL_MESSAGES = {
   perAddress: { perSecond: 10_000, burst: 20_000 },
   all: { perSecond: 20_000, burst: 40_000 },
 } satisfies RateInit
-/** After so many streams that were refused the connection ends. */
-export const MAX_REFUSED_STREAMS = 1_000
 /** How often others may say who they are. */
 export const IDENTIFIES = {
   perAddress: { perSecond: 10, burst: 200 },
@@ -102,26 +96,10 @@ export const MAX_NEGOTIATION_ANSWERS = 32
 export const PINGS_PER_S = 5
 /** The same at once: who measures a path sends a few in a row. */
 export const PINGS_BURST = 40
-/** Pings of the muxer beyond that rate that one connection may send before it ends; they are left without an answer. */
-export const MAX_REFUSED_PINGS = 200
 /** Streams of pings that one connection may have. */
 export const MAX_PING_STREAMS = 2
 /** How long a stream of pings may be silent, in ms. */
 export const PING_IDLE_MS = 10_000
-/**
- * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
- * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
- * MiB when a reader pauses. A window grows only as the round trip of its path asks for it
- * (`upstream/receive-window.ts`): 1 MiB carries 84 Mbit/s at 100 ms.
- */
-export const STREAM_WINDOW_BYTES = 1 << 20
-/**
- * The most streams that may come before the accepting side is done with the connection; one more ends all of them.
- * The dialling side is done earlier, and a peer with as many packets waiting opens 10, the default, at once.
- */
-export const MAX_EARLY_STREAMS = 32
-/** The most unsent bytes on one stream; more reset it. */
-export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
 /** The time between two pings of one connection, in ms: every 10 s they would cost more than gossip. */
 export const PING_INTERVAL_MS = 60_000
 /** How long a peer may take to say what it speaks, in ms; libp2p's own 5 s are short for a busy machine. */
@@ -375,19 +353,8 @@ export const MAX_DEMAND_NEWS = 4
 
 // Streams
 
-/** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
-export const FRAMES_TURN_MS = 8
-/** How long a connection whose other side goes away may take to close, in ms. */
-export const GOODBYE_MS = 1_000
-/** How many bytes may still come on a connection whose muxer has ended, as they were on their way; with more it is closed. */
-export const MAX_BYTES_BEHIND_END = 1024 * 1024
 /** How many bytes may wait for a slow reader before the stream is paused; one frame may be longer. */
 export const READ_HIGH_WATER_BYTES = 256 * 1024
-/**
- * How many bytes may wait in all on streams that nobody reads now; of more the largest ends, of the peer and the address with
- * the most. One stream holds up to its window, and one over WebRTC 4 MiB.
- */
-export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 /** How many bytes of one side of a circuit over this node may wait for the other side before it is not read any more. */
 export const RELAY_HIGH_WATER_BYTES = 64 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */

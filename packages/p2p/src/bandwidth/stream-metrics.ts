@@ -4,7 +4,6 @@
  * handler.
  */
 import type { Connection, Metrics, Stream } from '@libp2p/interface'
-import { countReceived } from '../upstream/received-messages.ts'
 import type { BandwidthCounter } from './bandwidth.ts'
 
 interface StreamMetricsInit {
@@ -22,13 +21,7 @@ export function createStreamMetrics(
   const group = { ...value, timer: () => () => {} }
   const observed = { observe() {}, reset() {}, timer: () => () => {} }
   return {
-    trackMultiaddrConnection(connection) {
-      const count = countReceived(connection)
-      watchMessages(connection, (bytes) => {
-        count()
-        onReceived(bytes)
-      })
-    },
+    trackMultiaddrConnection: (connection) => watchMessages(connection, onReceived),
     trackProtocolStream: (stream) => count(stream, bandwidth, connections),
     registerMetric: () => value,
     registerMetricGroup: () => group,

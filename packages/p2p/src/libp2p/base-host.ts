@@ -24,8 +24,8 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
 import { IDENTIFY_TIMEOUT_MS, MAX_INBOUND_PER_SECOND, PENDING_INBOUND, SPARE_CONNECTIONS } from '../limits.ts'
 import { boundPeerIds } from '../addresses/peer-id-lengths.ts'
+import { muxer } from '../muxer/index.ts'
 import { isInDoubt } from './doubts.ts'
-import { muxer } from './muxer.ts'
 import { quietLogger } from './quiet-logger.ts'
 
 /** The inner parts of libp2p, which transports and services that join later are made of. */
