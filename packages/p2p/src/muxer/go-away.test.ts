@@ -2,8 +2,8 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import type { Clock } from '@mesh/core'
 import { eventually, YAMUX, yamuxHead } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { muxer } from '../libp2p/muxer.ts'
-import { GOODBYE_MS } from './limits.ts'
+import { muxer } from './index.ts'
+import { GO_AWAY_CLOSE_MS } from './limits.ts'
 
 function connect() {
   const timers: { readonly ms: number; run(): void }[] = []
@@ -17,7 +17,7 @@ function connect() {
   const made = muxer(clock)().createStreamMuxer(near)
   const leave = (reason: number) =>
     far.send(yamuxHead({ type: YAMUX.GO_AWAY, flags: 0, stream: 0, length: reason }))
-  const outOfTime = () => timers.find(({ ms }) => ms === GOODBYE_MS)?.run()
+  const outOfTime = () => timers.find(({ ms }) => ms === GO_AWAY_CLOSE_MS)?.run()
   return { near, made, leave, outOfTime }
 }
 

@@ -3,8 +3,8 @@ import { lpStream, multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAX_NEGOTIATION_ANSWERS } from './limits.ts'
-import { muxer } from '../libp2p/muxer.ts'
+import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
+import { muxer } from '../muxer/index.ts'
 import { boundAnswers } from './negotiation-answers.ts'
 
 const line = (text: string) => Uint8Array.from([text.length + 1, ...Buffer.from(`${text}\n`)])

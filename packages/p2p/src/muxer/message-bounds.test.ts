@@ -5,8 +5,8 @@ import { eventually } from '@mesh/testkit'
 import { writer } from 'protons-runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { encodePrefix } from '../length-prefix.ts'
-import { muxer } from '../libp2p/muxer.ts'
 import { MAX_PEER_ID_BYTES } from '../limits.ts'
+import { muxer } from './index.ts'
 import {
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
