@@ -21,13 +21,8 @@ import {
   RELAY_MAX_BYTES,
   RELAY_MAX_DURATION_MS,
   RELAY_RESERVATIONS,
-<<<<<<< HEAD
-} from '../limits.ts'
-=======
 } from './limits.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
-import { MAX_STUN_SERVERS } from './limits.ts'
->>>>>>> 14ea70a7b66b298749f61a54fc38f7130ba9dea1
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { isOnLink } from '@mesh/port-mapping'
 import { createUdpPortMappings, type UdpPortMappings } from '@mesh/port-mapping'
