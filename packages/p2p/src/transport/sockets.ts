@@ -1,4 +1,4 @@
-/** Sockets of all transports over TCP: marked before they connect, accepted within bounds, ended when this machine moves. */
+/** Marks the sockets of every transport over TCP, and follows them when this machine moves. */
 import type { Server, Socket } from 'node:net'
 import { addressGroup, type Clock, type Logger } from '@mesh/core'
 import { type LoopBudget, loopBudget, type Place, Scope } from '@mesh/core/limits'
