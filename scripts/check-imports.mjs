@@ -15,9 +15,11 @@ const MAY_IMPORT = {
   'packages/ledger': ['@mesh/core'],
   'packages/replication': ['@mesh/core', '@mesh/ledger'],
   'packages/network': ['@mesh/core'],
-  'packages/p2p': ['@mesh/core', '@mesh/network', 'libp2p'],
+  'packages/port-mapping': ['@mesh/core'],
+  'packages/p2p': ['@mesh/core', '@mesh/network', '@mesh/port-mapping', 'libp2p'],
   'packages/engine': ['@mesh/core'],
   'packages/vpn': ['@mesh/core', '@mesh/ledger', '@mesh/engine'],
+  'packages/exit-node': ['@mesh/core', '@mesh/engine', '@mesh/vpn', 'zod'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
   'packages/dns': ['@mesh/core', '@mesh/ledger'],
   'packages/trust': ['@mesh/core', '@mesh/ledger'],
@@ -75,7 +77,7 @@ const BROWSER_SAFE = [
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|upstream\/(bounded-websockets|machine-addresses|marked-sockets)|host\/(moved-sockets|node-platform)))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/node-platform))/
 
 const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench)\/|^tools\//
 

@@ -8,7 +8,13 @@ import { describe, expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const documents = globSync(
-  ['*.md', 'docs/**/*.md', '{packages,apps,examples}/*/*.md', 'packages/engine/npm/*/*.md'],
+  [
+    '*.md',
+    'docs/**/*.md',
+    '{packages,apps,examples,tools}/*/*.md',
+    'tools/*.md',
+    'packages/engine/npm/*/*.md',
+  ],
   { cwd: root },
 )
 const read = (file: string) => readFileSync(join(root, file), 'utf8')

@@ -10,7 +10,7 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import type { Attack, PeerInit } from './scenario.ts'
-import type { AttackTarget } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
 import { pause } from './until-true.ts'
 
 /** How patient an attacker is, in ms: on a busy machine its own haste must not pass for the victim's defence. */

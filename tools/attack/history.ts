@@ -4,7 +4,7 @@ import { systemClock } from '@mesh/core'
 import { createLedger, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier, openDiskStore } from '@mesh/ledger/node'
 import { signEntry } from './gossip.ts'
-import type { AttackTarget } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
 import { untilTrue } from './until-true.ts'
 import { heartbeatOf } from './voice.ts'
 

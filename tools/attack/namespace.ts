@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { engineSupport } from '@mesh/engine'
 import { createLab, whyNoNamespaces } from '@mesh/testkit'
 import type { Measured, Scenario } from './scenario.ts'
-import type { TargetKind } from './targets.ts'
+import type { TargetKind } from './scenario.ts'
 
 const [HOST, ELSEWHERE, NEIGHBOUR] = ['attack', 'elsewhere', 'neighbour']
 /** The name by which the process inside is told the neighbour's namespace. */

@@ -14,7 +14,8 @@ import { residentMb } from './resident.ts'
 import { type Attack, type Bounds, type Measured, RECOVERY_MS, type Scenario } from './scenario.ts'
 import { Tally } from './tally.ts'
 import { createMember } from './voice.ts'
-import { type AttackTarget, createStage, type Stage, type TargetKind } from './targets.ts'
+import type { AttackTarget, TargetKind } from './scenario.ts'
+import { createStage, type Stage } from './targets.ts'
 import { pause, untilTrue } from './until-true.ts'
 
 export interface RunInit {

@@ -1,9 +1,28 @@
 /** What an attack is: who can make it, what it sends, and what it is judged by. */
 import type { Libp2p } from '@libp2p/interface'
+import type { ApiClient } from '@mesh/api-client'
 import type { Signer } from '@mesh/ledger'
 import type { NetworkConfig } from '@mesh/network'
 import type { Carried, Tally } from './tally.ts'
-import type { AttackTarget } from './targets.ts'
+
+export type TargetKind = 'mesh' | 'legacy'
+
+export interface AttackTarget {
+  readonly kind: TargetKind
+  readonly pid: number
+  readonly id: string
+  /** Where it listens, ending with `/p2p/ID`. */
+  readonly address: string
+  /**
+   * Where its HTTP API answers, without a slash at the end. Of a legacy node that runs a command without one it is that of a
+   * member that knows none but the victim.
+   */
+  readonly url: string
+  /** Of the cheapest answer that it gives; `tcp:` where it has no HTTP, for the greeting at the port for peers. */
+  readonly healthUrl: string
+  /** What whoever runs the node may ask of it, over its control socket; undefined for legacy nodes. */
+  readonly control?: ApiClient
+}
 
 /** What an attack is given while it runs. */
 export interface Attack {

@@ -14,7 +14,7 @@ import { createPeer, leaveUnderWay, overAndOver } from './attackers.ts'
 import type { Attack, Scenario } from './scenario.ts'
 import { SIEGE_SCENARIOS } from './scenarios.ts'
 import { type Carried, Tally } from './tally.ts'
-import type { AttackTarget } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
 import { pause, untilTrue } from './until-true.ts'
 
 export interface SiegeOrders {

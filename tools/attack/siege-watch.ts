@@ -2,7 +2,7 @@
 import { send, timeHealth } from './health.ts'
 import { waitOfProcess, workOfProcess } from './processor-wait.ts'
 import { residentMb } from './resident.ts'
-import type { AttackTarget } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
 import { pause } from './until-true.ts'
 
 /** What was seen of one node. */

@@ -14,7 +14,8 @@ import { SIEGE_SCENARIOS } from './scenarios.ts'
 import type { SiegeDeed, SiegeOrders } from './siege-attackers.ts'
 import { outcomesOf, type SiegeOutcomes } from './siege-deeds.ts'
 import { type NodeFigures, type Watched, watchNodes } from './siege-watch.ts'
-import { type AttackTarget, createStage } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
+import { createStage } from './targets.ts'
 import { pause, untilTrue } from './until-true.ts'
 
 export interface SiegeInit {

@@ -1,7 +1,7 @@
 /** Attackers' bare connections over TCP, with nothing of libp2p or HTTP on them but what the attack writes. */
 import { connect, type Socket } from 'node:net'
 import type { Attack } from './scenario.ts'
-import type { AttackTarget } from './targets.ts'
+import type { AttackTarget } from './scenario.ts'
 import { pause } from './until-true.ts'
 
 /** The port of loopback on which a node has its API. */

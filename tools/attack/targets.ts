@@ -4,32 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generateKeyPair, privateKeyToProtobuf } from '@libp2p/crypto/keys'
 import { peerIdFromPrivateKey } from '@libp2p/peer-id'
-import type { ApiClient } from '@mesh/api-client'
 import { freePort } from '@mesh/testkit'
 import { runEdgevpn } from '../../apps/node/test/edgevpn.ts'
 import { createMesh, type Mesh, type StartOptions } from '../../apps/node/test/harness.ts'
 import { isGreeted } from './health.ts'
-import type { Scenario } from './scenario.ts'
+import type { AttackTarget, Scenario, TargetKind } from './scenario.ts'
 import { untilTrue } from './until-true.ts'
-
-export type TargetKind = 'mesh' | 'legacy'
-
-export interface AttackTarget {
-  readonly kind: TargetKind
-  readonly pid: number
-  readonly id: string
-  /** Where it listens, ending with `/p2p/ID`. */
-  readonly address: string
-  /**
-   * Where its HTTP API answers, without a slash at the end. Of a legacy node that runs a command without one it is that of a
-   * member that knows none but the victim.
-   */
-  readonly url: string
-  /** Of the cheapest answer that it gives; `tcp:` where it has no HTTP, for the greeting at the port for peers. */
-  readonly healthUrl: string
-  /** What whoever runs the node may ask of it, over its control socket; undefined for legacy nodes. */
-  readonly control?: ApiClient
-}
 
 /** What the victim of an attack is started with. */
 type Victim = Partial<Pick<Scenario, 'needs' | 'victimArgs' | 'hasVpn' | 'legacy' | 'prepareLedger'>>

@@ -1,5 +1,5 @@
 /** Changes one value of a JSON text, so that it stays JSON. */
-import type { Mutation } from './mutations.ts'
+import type { Mutation } from './mutation.ts'
 
 /** Texts of values that decoders may not expect. */
 const VALUES = [

@@ -1,5 +1,5 @@
 /** Changes one field of a protobuf message, or of a message within it, so that all lengths stay right. */
-import { type Mutation, varint } from './mutations.ts'
+import { type Mutation, varint } from './mutation.ts'
 
 interface Field {
   readonly tag: bigint

@@ -6,27 +6,10 @@ import fc from 'fast-check'
 import type { MessageForm } from './decoder.ts'
 import { mutateJson } from './mutate-json.ts'
 import { mutateProtobuf } from './mutate-protobuf.ts'
+import { type Mutation, varint } from './mutation.ts'
 
 /** The longest input, in bytes; longer ones are refused by length before any decoder. */
 export const MAX_INPUT_BYTES = 64 * 1024
-
-/** One step: what is done, where (as a share of the length), how much, and with which bytes. */
-export interface Mutation {
-  readonly kind:
-    | 'flip'
-    | 'set'
-    | 'insert'
-    | 'delete'
-    | 'repeat'
-    | 'truncate'
-    | 'splice'
-    | 'number'
-    | 'word'
-    | 'structure'
-  readonly at: number
-  readonly count: number
-  readonly bytes: Uint8Array
-}
 
 const share = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 export const mutation: fc.Arbitrary<Mutation> = fc.record({
@@ -134,15 +117,4 @@ function numberBytes(value: bigint, way: number): Uint8Array {
   const bytes = Buffer.from(value.toString(16).padStart(16, '0'), 'hex').subarray(8 - length)
   if (way % 4 === 3) return varint(value)
   return way % 2 === 0 ? bytes : Uint8Array.from(bytes).reverse()
-}
-
-export function varint(value: bigint): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  do {
-    const byte = Number(rest & 0x7fn)
-    rest >>= 7n
-    bytes.push(rest === 0n ? byte : byte | 0x80)
-  } while (rest !== 0n)
-  return Uint8Array.from(bytes)
 }

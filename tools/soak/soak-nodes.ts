@@ -1,5 +1,5 @@
 /** The nodes of a soak: some stay throughout, the others end or die, one after another, and come again as they were. */
-import type { AttackTarget } from '../attack/targets.ts'
+import type { AttackTarget } from '../attack/scenario.ts'
 import { pause } from '../attack/until-true.ts'
 import type { Mesh, NodeProcess } from '../../apps/node/test/harness.ts'
 

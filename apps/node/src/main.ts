@@ -3,7 +3,7 @@
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder } from './state/make-folder.ts'
+import { makeFolder } from './files/make-folder.ts'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < 22) {

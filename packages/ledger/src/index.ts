@@ -12,7 +12,7 @@
  * ```
  */
 export { genesisHead, hashByDigest } from './blocks/block-hash.ts'
-export { hashByPrint } from './legacy/print-hash.ts'
+export { hashByPrint } from './blocks/print-hash.ts'
 export { canonicalBytes } from './entries/canonical.ts'
 export { createLedger } from './create-ledger.ts'
 export { decodeEntries } from './blocks/decode-block.ts'
@@ -38,7 +38,7 @@ export type {
 } from './ledger.ts'
 export type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 export { defaultLedgerLimits, type LedgerLimits } from './limits.ts'
-export { heartbeatTime } from './rules/liveness.ts'
+export { heartbeatTime } from './state/liveness.ts'
 export { createOwners, type Owners, type OwnersInit } from './rules/owners.ts'
 export {
   type BucketPolicy,
@@ -57,7 +57,7 @@ export type {
   PositionRange,
   RangeSummary,
   Snapshot,
-} from './state/snapshot.ts'
+} from './snapshot.ts'
 export {
   type PrunedTombstone,
   createMemoryStore,

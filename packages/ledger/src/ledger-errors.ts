@@ -1,7 +1,7 @@
 /** Errors of a ledger that cannot take a write, beside the rules (`local-write.ts`). */
 import { MeshError } from '@mesh/core'
 import type { LedgerErrorCode } from './ledger.ts'
-import type { Position } from './state/snapshot.ts'
+import type { Position } from './snapshot.ts'
 import { isDamage } from './state/store.ts'
 
 export function stopped(): MeshError<LedgerErrorCode> {

@@ -1,6 +1,6 @@
 import type { MeshError, PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
-import type { BlockHead, Position, Snapshot } from './state/snapshot.ts'
+import type { BlockHead, Position, Snapshot } from './snapshot.ts'
 import type { ClockOffset } from './rules/clock-check.ts'
 import type { StoredLedger } from './state/store.ts'
 import type { StoreFailure } from './state/watched-store.ts'

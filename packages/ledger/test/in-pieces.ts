@@ -1,6 +1,6 @@
 /** A block's steps and head as one text, read of all of it at once or of pieces. */
 import { type Decoded, decodeBlock, decodePieces } from '../src/blocks/decode-block.ts'
-import type { BlockHead } from '../src/state/snapshot.ts'
+import type { BlockHead } from '../src/snapshot.ts'
 
 export function readWhole(text: Uint8Array): string {
   const steps: Decoded[] = []

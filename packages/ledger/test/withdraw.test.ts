@@ -5,7 +5,7 @@ import { createSigner, type Signer } from '../src/entries/signer.ts'
 import type { Entry, KeyedEntry } from '../src/entries/entry.ts'
 import { createLedger } from '../src/create-ledger.ts'
 import { MAX_WITHDRAWN_AT_ONCE } from '../src/limits.ts'
-import type { Position } from '../src/state/snapshot.ts'
+import type { Position } from '../src/snapshot.ts'
 
 const random = createSeededRandom(5)
 const [self, anna, bert] = Array.from({ length: 3 }, () => createSigner(random.bytes(32))) as [

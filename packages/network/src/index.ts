@@ -26,7 +26,7 @@ export {
   type Sealer,
   type Unsealed,
 } from './seal/sealer.ts'
-export { frameTexts } from './secrets/frame-texts.ts'
+export { frameTexts } from './config/frame-texts.ts'
 export {
   createNetworkSecrets,
   type NetworkSecrets,

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bridge, createLab, type Lab } from '@mesh/testkit'
-import { SEARCHES } from '../src/nat/upnp-messages.ts'
 
 export interface PortMappingLab {
   readonly lab: Lab
@@ -130,8 +129,18 @@ const RULES = `table inet filter {
   chain postrouting_miniupnpd { }
 }`
 
+/** The start of a search for a router of version 2, as `@mesh/port-mapping` sends it. */
+const SEARCH_FOR_2 = [
+  'M-SEARCH * HTTP/1.1',
+  'HOST: 239.255.255.250:1900',
+  'MAN: "ssdp:discover"',
+  'MX: 1',
+  'ST: urn:schemas-upnp-org:device:InternetGatewayDevice:2',
+  '',
+].join('\r\n')
+
 /** miniupnpd describes itself as a router of version 1 where it is told to, but answers searches for one of version 2 all the same. */
-const NO_SEARCH_FOR_2 = `udp dport 1900 @th,${8 * (8 + Buffer.from(SEARCHES[0] ?? []).indexOf(':2\r\n') + 1)},8 0x32 drop`
+const NO_SEARCH_FOR_2 = `udp dport 1900 @th,${8 * (8 + SEARCH_FOR_2.indexOf(':2\r\n') + 1)},8 0x32 drop`
 
 const REFUSE = 'iifname "eth0" tcp flags syn counter reject with tcp reset'
 

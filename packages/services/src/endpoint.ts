@@ -4,5 +4,5 @@ export {
   formatEndpoint,
   kindOf,
   parseEndpoint,
-} from './services/endpoint.ts'
+} from './streams/endpoint.ts'
 export { checkServiceName } from './services/service-name.ts'

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { MAX_EARLY_BYTES } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { SERVICE_PROTOCOL } from '../src/protocols.ts'
-import { encodeFrame, readMessage } from '../src/wire/frames.ts'
+import { encodeFrame, readMessage } from '../src/streams/frames.ts'
 import { type AnswerCode, encodeAnswer } from '../src/wire/messages.ts'
 import { createWorld } from './world.ts'
 

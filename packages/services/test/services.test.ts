@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { LOCAL_CONNECTIONS, MAX_BULK_UDP_SESSIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
 import type { ByteStream } from '../src/ports.ts'
 import { SERVICE_PROTOCOL } from '../src/protocols.ts'
-import { encodeFrame, readMessage } from '../src/wire/frames.ts'
+import { encodeFrame, readMessage } from '../src/streams/frames.ts'
 import { decodeAnswer, encodeServiceRequest } from '../src/wire/messages.ts'
 import { createWorld, type Member } from './world.ts'
 

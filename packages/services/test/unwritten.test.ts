@@ -14,7 +14,7 @@ import {
 } from '../src/limits.ts'
 import { splice } from '../src/streams/splice.ts'
 import { SocketWriter } from '../src/streams/unwritten.ts'
-import { encodeFrame } from '../src/wire/frames.ts'
+import { encodeFrame } from '../src/streams/frames.ts'
 import { encodeAnswer } from '../src/wire/messages.ts'
 import { createStreamPair } from './stream-pair.ts'
 import { createWorld } from './world.ts'

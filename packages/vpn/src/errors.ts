@@ -1,5 +1,5 @@
 import { MeshError, type MeshErrorInit, type PeerId } from '@mesh/core'
-import type { TunnelErrorCode } from './tunnels/errors.ts'
+import type { TunnelErrorCode } from './streams/tunnel-error.ts'
 
 /** Codes of the `MeshError`s that this package throws. The engine's (`engine.*`) pass through as they are. */
 export type VpnErrorCode =

@@ -1,6 +1,7 @@
 /** Tells people what is wrong with the way out over an exit node. */
 import { shortPeerId } from '@mesh/core'
-import type { ExitChoice, ExitFault, IpFamily } from './table/choose-exit.ts'
+import type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
+import type { ExitChoice } from './table/choose-exit.ts'
 import type { VpnExitStatus, VpnProblem } from './vpn.ts'
 
 const FAMILIES: readonly (readonly [IpFamily, string])[] = [

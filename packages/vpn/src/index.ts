@@ -10,7 +10,7 @@ export type {
 } from './ports.ts'
 export { type TransferComponents, transferLeadership } from './legacy/leadership-transfer.ts'
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
-export type { ExitFault, IpFamily } from './table/choose-exit.ts'
+export type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
 export type { LeaseStore } from './addresses/lease-store.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'

@@ -4,7 +4,7 @@ import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } fro
 import type { UdpStatus } from './paths/explain.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
-import type { ExitFault, IpFamily } from './table/choose-exit.ts'
+import type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
 
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */

@@ -13,7 +13,7 @@ import { createManualClock, createSeededRandom, Nat, type NatKind } from '@mesh/
 import { createPaths } from '../src/paths/create-paths.ts'
 import type { Paths } from '../src/paths/paths.ts'
 import type { UdpPath } from '../src/paths/path-state.ts'
-import { decodeControl, type PathsMessage } from '../src/tunnels/control-message.ts'
+import { decodeControl, type PathsMessage } from '../src/wire/control-message.ts'
 
 /** The port that each member's own socket has inside; further ones have those behind it. */
 const PORT = 4_700

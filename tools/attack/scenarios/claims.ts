@@ -1,7 +1,7 @@
 /** Attacks by claims: of keys, of addresses, and of a time. */
 import { overAndOver } from '../attackers.ts'
 import type { Scenario } from '../scenario.ts'
-import type { AttackTarget } from '../targets.ts'
+import type { AttackTarget } from '../scenario.ts'
 import { gzippedBlock, signEntry } from '../gossip.ts'
 import { pause } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice } from '../voice.ts'

@@ -6,7 +6,7 @@ import { createSealing, gossipFrame, gzippedBlock, openGossip, signMessage } fro
 import { entriesOf, GONE, HOUR_MS, liveAt, whyUnequal, writeHistory } from '../history.ts'
 import { proveMembership } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
-import type { AttackTarget } from '../targets.ts'
+import type { AttackTarget } from '../scenario.ts'
 import { pause, untilTrue } from '../until-true.ts'
 import { heartbeatOf } from '../voice.ts'
 

@@ -8,7 +8,7 @@ import { entriesOf, GONE, HOUR_MS, liveAt, whyUnequal, writeHistory } from '../h
 import { connectMember } from '../membership.ts'
 import type { Attack, Scenario } from '../scenario.ts'
 import { RefusedError } from '../tally.ts'
-import type { AttackTarget } from '../targets.ts'
+import type { AttackTarget } from '../scenario.ts'
 import { pause, untilTrue } from '../until-true.ts'
 import { createMember, heartbeatOf, openVoice, sayEntries } from '../voice.ts'
 

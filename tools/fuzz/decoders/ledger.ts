@@ -6,7 +6,7 @@ import { createNodeSigner } from '@mesh/ledger/node'
 import { gzipSync } from 'node:zlib'
 import { decodeEntries } from '../../../packages/ledger/src/blocks/decode-block.ts'
 import { cutAnywhere, readInPieces, readWhole } from '../../../packages/ledger/test/in-pieces.ts'
-import { blockFormOf } from '../../../packages/replication/src/legacy/block-form.ts'
+import { blockFormOf } from '../../../packages/replication/src/gossip/block-form.ts'
 import {
   decodeSyncMessage,
   encodeSyncMessage,

@@ -1,10 +1,10 @@
 /** What members say of themselves and to each other: records of the ledger, the VPN's control, services, files, trust. */
 import { parsePeerId, systemClock } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
-import { parseEndpoint } from '../../../packages/services/src/services/endpoint.ts'
+import { parseEndpoint } from '../../../packages/services/src/streams/endpoint.ts'
 import { decodeFileMessage, encodeFileMessage } from '../../../packages/services/src/files/file-message.ts'
 import { readGreeting, readRequest } from '../../../packages/services/src/proxy/socks5.ts'
-import { createFrameReader, encodeFrame } from '../../../packages/services/src/wire/frames.ts'
+import { createFrameReader, encodeFrame } from '../../../packages/services/src/streams/frames.ts'
 import {
   decodeAnswer,
   decodeEgressRequest,
@@ -33,16 +33,16 @@ import {
 } from '../../../packages/trust/src/legacy/ecdsa-keys.ts'
 import { CHALLENGE_TEXT } from '../../../packages/trust/src/limits.ts'
 import { readUsed } from '../../../packages/vpn/src/addresses/used-addresses.ts'
-import { readLeader, readWaiting } from '../../../packages/vpn/src/legacy/dhcp-bucket.ts'
+import { readLeader, readWaiting } from '../../../packages/vpn/src/addresses/dhcp-bucket.ts'
 import { createPacketGatherer } from '../../../packages/vpn/src/legacy/split-packets.ts'
 import { decodeProbe, encodeProbe, probeToken } from '../../../packages/vpn/src/paths/probe-message.ts'
-import * as vpn from '../../../packages/vpn/src/table/read-entry.ts'
+import * as vpn from '../../../packages/vpn/src/addresses/read-entry.ts'
 import {
   decodeControl,
   encodeHello,
   encodePaths,
   encodeProof,
-} from '../../../packages/vpn/src/tunnels/control-message.ts'
+} from '../../../packages/vpn/src/wire/control-message.ts'
 import { parseIp } from '@mesh/core'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 

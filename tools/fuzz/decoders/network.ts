@@ -18,12 +18,12 @@ import {
   decodeHandshakeMessage,
   encodeHandshakeMessage,
 } from '../../../packages/p2p/src/membership/handshake-message.ts'
-import { parseRoutes } from '../../../packages/p2p/src/nat/default-router.ts'
+import { parseRoutes } from '../../../packages/port-mapping/src/local-network/default-router.ts'
 import {
   decodePortControl,
   encodeNatPmpMap,
   encodePcpMap,
-} from '../../../packages/p2p/src/nat/port-control-message.ts'
+} from '../../../packages/port-mapping/src/port-control/port-control-message.ts'
 import { answerStun } from '../../../packages/p2p/src/nat/stun-message.ts'
 import {
   controlIn,
@@ -31,8 +31,8 @@ import {
   decodeFault,
   decodePort,
   locationIn,
-} from '../../../packages/p2p/src/nat/upnp-messages.ts'
-import { parseXml } from '../../../packages/p2p/src/nat/upnp-xml.ts'
+} from '../../../packages/port-mapping/src/upnp/upnp-messages.ts'
+import { parseXml } from '../../../packages/port-mapping/src/upnp/upnp-xml.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
 
 const key = new Uint8Array(32).fill(7)

@@ -1,6 +1,6 @@
 import { MeshError } from '@mesh/core'
 import { expect, test } from 'vitest'
-import { formatError } from '../log/print-error.ts'
+import { formatError } from './print-error.ts'
 import { calledAs, replaceCommand } from './called-as.ts'
 
 test.each([

@@ -3,7 +3,7 @@
  * The launcher of a checkout hands itself over by `MESH_COMMAND`; no option has that name, as options' variables have
  * no underscore.
  */
-import { shellWord } from '../log/shell-word.ts'
+import { shellWord } from '../words/shell-word.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

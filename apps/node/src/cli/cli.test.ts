@@ -185,7 +185,7 @@ describe('completion', () => {
 test.each(allCommands.map((command) => [command.name, command] as const))(
   'help of `mesh %s` names each of its options',
   (name, command) => {
-    const help = formatHelp(command)
+    const help = formatHelp(command, allCommands)
     for (const option of optionsOf(name)) {
       const flag = option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
       expect(help).toMatch(new RegExp(`--(\\[no-\\])?${flag}\\b`))

@@ -102,7 +102,7 @@ export const commands: readonly Command[] = [
       'mesh completion zsh > "${fpath[1]}/_mesh"',
       'mesh completion fish > ~/.config/fish/completions/mesh.fish',
     ],
-    load: async () => (await import('./completion.ts')).runCompletion,
+    load: async () => (await import('./completion.ts')).completionOf(allCommands),
   },
   {
     name: 'version',
@@ -115,7 +115,7 @@ export const commands: readonly Command[] = [
     arguments: ['[COMMAND...]'],
     summary: 'print how to begin, the help of a command, or with --all everything',
     examples: ['mesh help', 'mesh help ledger put', 'mesh help --all'],
-    load: async () => (await import('./help.ts')).runHelp,
+    load: async () => (await import('./help.ts')).helpOf(allCommands),
   },
 ]
 

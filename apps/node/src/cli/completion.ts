@@ -1,31 +1,38 @@
 /** `mesh completion bash|zsh|fish`: scripts made from the tables of commands and options. */
 import { MeshError } from '@mesh/core'
-import { flagOf, type OptionName, optionOf } from '../settings/options.ts'
+import { flagOf, type OptionName, optionOf, optionsOf } from '../settings/options.ts'
 import type { Command, Run } from './command.ts'
-import { commands, rootCommand } from './commands.ts'
-import { describeCommands } from './help.ts'
 
-const scripts: Readonly<Record<string, () => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
+type Table = readonly Command[]
 
-export const runCompletion: Run = async ({ positionals, out }) => {
-  const [shell = ''] = positionals
-  const script = scripts[shell]
-  if (script === undefined) {
-    throw new MeshError('node.bad_input', `no completion for "${shell}"`, {
-      hint: `One of ${Object.keys(scripts).join(', ')}.`,
-    })
-  }
-  out(script())
-  return 0
+const scripts: Readonly<Record<string, (table: Table) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
 }
 
+/** `mesh completion`, of the commands that it is given: `mesh` alone is the first. */
+export const completionOf =
+  (table: Table): Run =>
+  async ({ positionals, out }) => {
+    const [shell = ''] = positionals
+    const script = scripts[shell]
+    if (script === undefined) {
+      throw new MeshError('node.bad_input', `no completion for "${shell}"`, {
+        hint: `One of ${Object.keys(scripts).join(', ')}.`,
+      })
+    }
+    out(script(table))
+    return 0
+  }
+
 /** First words, and for `ledger` its second words. */
-function words(): {
+function words(table: Table): {
   readonly first: readonly string[]
   readonly second: ReadonlyMap<string, readonly string[]>
 } {
   const second = new Map<string, string[]>()
-  for (const { name } of commands) {
+  for (const { name } of table.slice(1)) {
     const [first = '', next] = name.split(' ')
     second.set(first, [...(second.get(first) ?? []), ...(next === undefined ? [] : [next])])
   }
@@ -33,13 +40,13 @@ function words(): {
   return { first: [...second.keys()], second }
 }
 
-function flagsOf(command: Command): string[] {
-  const names = describeCommands().find((each) => each.command === command)?.names ?? []
-  return [...names.map((name) => `--${flagOf(name)}`), '--help']
+function flagsOf({ name }: Command): string[] {
+  return [...optionsOf(name).map((option) => `--${flagOf(option)}`), '--help']
 }
 
-function bashScript(): string {
-  const { first, second } = words()
+function bashScript(table: Table): string {
+  const [root, ...commands] = table
+  const { first, second } = words(table)
   const cases = commands.map((command) => `    '${command.name}') flags='${flagsOf(command).join(' ')}' ;;`)
   const seconds = [...second].filter(([, next]) => next.length > 0)
   return `# bash completion of mesh: source <(mesh completion bash)
@@ -57,8 +64,8 @@ _mesh() {
     ${seconds.map(([name]) => name).join('|')}) [ "$COMP_CWORD" -gt 2 ] && [ "$command" != completion ] && command="$command \${COMP_WORDS[2]}" ;;
   esac
   case "$previous" in
-${valueCases()}
-    ${pathFlags().join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
+${valueCases(table)}
+    ${pathFlags(table).join('|')}) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ] && [ "\${current#-}" = "$current" ]; then
     COMPREPLY=($(compgen -W '${first.join(' ')}' -- "$current")); return
@@ -70,7 +77,7 @@ ${seconds.map(([name, next]) => `      ${name}) COMPREPLY=($(compgen -W '${next.
   fi
   case "$command" in
 ${cases.join('\n')}
-    *) flags='${flagsOf(rootCommand).join(' ')} --version' ;;
+    *) flags='${root === undefined ? '' : flagsOf(root).join(' ')} --version' ;;
   esac
   COMPREPLY=($(compgen -W "$flags" -- "$current"))
 }
@@ -93,10 +100,10 @@ complete -F _mesh mesh
 }
 
 /** Flags whose value is one of a few words, or put together from them. */
-function valueCases(): string {
+function valueCases(table: Table): string {
   const found = new Map<string, string>()
-  for (const { names } of describeCommands()) {
-    for (const name of names) {
+  for (const { name: taker } of table) {
+    for (const name of optionsOf(taker)) {
       const { choices, parts = [], placeholder } = optionOf(name)
       if (placeholder !== undefined && choices.length > 0) found.set(flagOf(name), choices.join(' '))
       if (parts.length > 0) found.set(flagOf(name), `-l ${parts.join(' ')}`)
@@ -105,8 +112,8 @@ function valueCases(): string {
   return [...found].map(([flag, values]) => `    --${flag}) _mesh_values ${values}; return ;;`).join('\n')
 }
 
-function pathFlags(): readonly string[] {
-  const names = describeCommands().flatMap((each) => each.names)
+function pathFlags(table: Table): readonly string[] {
+  const names = table.flatMap(({ name }) => optionsOf(name))
   const isPath = (placeholder: string | undefined) => placeholder === 'FILE' || placeholder === 'DIR'
   return [
     ...new Set(names.filter((name) => isPath(optionOf(name).placeholder)).map((name) => `--${flagOf(name)}`)),
@@ -116,10 +123,10 @@ function pathFlags(): readonly string[] {
 /**
  * Zsh runs bash's completion functions. Taken from $fpath, the file runs as the function at the first Tab.
  */
-function zshScript(): string {
+function zshScript(table: Table): string {
   return `#compdef mesh
 autoload -U +X bashcompinit && bashcompinit
-${bashScript()}if [[ $funcstack[1] = _mesh ]]; then _bash_complete -F _mesh; fi
+${bashScript(table)}if [[ $funcstack[1] = _mesh ]]; then _bash_complete -F _mesh; fi
 `
 }
 
@@ -134,26 +141,26 @@ function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-function fishScript(): string {
-  const { first, second } = words()
+function fishScript(table: Table): string {
+  const { first, second } = words(table)
   const lines = ['# fish completion of mesh', 'complete -c mesh -f']
   for (const name of first) {
-    const summary = commands.find((command) => command.name === name)?.summary ?? 'read and write the ledger'
+    const summary = table.find((command) => command.name === name)?.summary ?? 'read and write the ledger'
     lines.push(`complete -c mesh -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`)
     for (const next of second.get(name) ?? []) {
-      const own = commands.find((command) => command.name === `${name} ${next}`)
+      const own = table.find((command) => command.name === `${name} ${next}`)
       lines.push(
         `complete -c mesh -n '__fish_seen_subcommand_from ${name}' -a ${next} -d ${quote(own?.summary ?? next)}`,
       )
     }
   }
-  for (const { command, names } of describeCommands()) {
+  for (const command of table) {
     const seen = command.name
       .split(' ')
       .filter((word) => word !== '')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
     const condition = seen.length === 0 ? '__fish_use_subcommand' : seen.join('; and ')
-    for (const name of names) {
+    for (const name of optionsOf(command.name)) {
       const { placeholder, help, short } = optionOf(name)
       const value = placeholder === undefined ? '' : fishValue(name)
       const shortFlag = short === undefined ? '' : ` -s ${short}`

@@ -2,7 +2,6 @@
 import { MeshError } from '@mesh/core'
 import { flagOf, type OptionName, optionOf, optionsOf, variableOf } from '../settings/options.ts'
 import type { Command, Run } from './command.ts'
-import { allCommands, commands, findCommand, rootCommand } from './commands.ts'
 
 const WIDTH = 96
 const OPTION_COLUMN = 34
@@ -16,29 +15,35 @@ const FIRST_STEPS: readonly (readonly [call: string, meaning: string])[] = [
   ['mesh ping MACHINE', 'see how another machine is reached, and how fast'],
 ]
 
-export const runHelp: Run = async ({ positionals, settings, out }) => {
-  const found = findCommand(positionals)
-  const [first] = positionals
-  if (found !== undefined) out(formatHelp(found.command))
-  else if (first === undefined) out(settings.all ? formatHelp(rootCommand) : formatShortHelp())
-  else {
-    const family = commands.filter(({ name }) => name.startsWith(`${first} `))
-    if (family.length === 0) {
-      throw new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
-        hint: '`mesh help --all` shows every command.',
-      })
+/** `mesh help`, of the commands that it is given: `mesh` alone is the first. */
+export const helpOf =
+  (table: readonly Command[]): Run =>
+  async ({ positionals, settings, out }) => {
+    const found = [2, 1]
+      .filter((length) => positionals.length >= length)
+      .flatMap((length) => table.find(({ name }) => name === positionals.slice(0, length).join(' ')) ?? [])[0]
+    const [first] = positionals
+    if (found !== undefined) out(formatHelp(found, table))
+    else if (first === undefined)
+      out(settings.all ? formatHelp(rootOf(table), table) : formatShortHelp(table))
+    else {
+      const family = table.filter(({ name }) => name.startsWith(`${first} `))
+      if (family.length === 0) {
+        throw new MeshError('node.bad_input', `unknown command: mesh ${first}`, {
+          hint: '`mesh help --all` shows every command.',
+        })
+      }
+      out(`${formatCommands(family)}\nMore: mesh ${first} COMMAND --help\n`)
     }
-    out(`${formatCommands(family)}\nMore: mesh ${first} COMMAND --help\n`)
+    return 0
   }
-  return 0
-}
 
 /** Gives what `mesh help` prints: a screen for somebody who begins. */
-export function formatShortHelp(): string {
-  const names = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
+export function formatShortHelp(table: readonly Command[]): string {
+  const names = [...new Set(table.slice(1).map(({ name }) => name.split(' ')[0] ?? ''))]
   const width = Math.max(...FIRST_STEPS.map(([call]) => call.length))
   return [
-    `mesh - ${rootCommand.summary}\n`,
+    `mesh - ${rootOf(table).summary}\n`,
     'Usage: mesh [OPTIONS]\n       mesh COMMAND [OPTIONS]\n',
     `To begin:\n${FIRST_STEPS.map(([call, meaning]) => `  ${call.padEnd(width)}  ${meaning}\n`).join('')}`,
     `Commands: ${names.join(', ')}\n`,
@@ -46,17 +51,18 @@ export function formatShortHelp(): string {
   ].join('\n')
 }
 
-/** The help of one command, newline at the end. */
-export function formatHelp(command: Command): string {
+/** The help of one command, newline at the end; that of `mesh` alone lists the others. */
+export function formatHelp(command: Command, table: readonly Command[]): string {
+  const isRoot = command.name === ''
   const call = ['mesh', command.name, ...command.arguments].filter((word) => word !== '').join(' ')
   const sections = [
     `mesh${command.name === '' ? '' : ` ${command.name}`} - ${command.summary}\n`,
-    command === rootCommand
+    isRoot
       ? `Usage: mesh [OPTIONS]\n       mesh COMMAND [OPTIONS]\n       mesh -g [-b]\n`
       : `Usage: ${call} [OPTIONS]\n`,
   ]
   if (command.description !== undefined) sections.push(wrap(command.description, 0))
-  if (command === rootCommand) sections.push(`Commands:\n${formatCommands(commands)}`)
+  if (isRoot) sections.push(`Commands:\n${formatCommands(table.slice(1))}`)
   if (command.examples !== undefined) {
     sections.push(`Examples:\n${command.examples.map((line) => `  ${line}\n`).join('')}`)
   }
@@ -64,7 +70,7 @@ export function formatHelp(command: Command): string {
   sections.push(
     'Options with $NAME can come from that environment variable, or as `flag = value` from the file of defaults.\n',
   )
-  if (command === rootCommand) sections.push('More: mesh COMMAND --help\n')
+  if (isRoot) sections.push('More: mesh COMMAND --help\n')
   return sections.join('\n')
 }
 
@@ -122,10 +128,7 @@ function wrap(text: string, indent: number): string {
   return [...lines, line].map((each) => `${each}\n`).join('')
 }
 
-/** Lists every command with its options, for completion and documents. */
-export function describeCommands(): readonly {
-  readonly command: Command
-  readonly names: readonly OptionName[]
-}[] {
-  return allCommands.map((command) => ({ command, names: optionsOf(command.name) }))
+function rootOf([root]: readonly Command[]): Command {
+  if (root === undefined) throw new Error('there are no commands')
+  return root
 }

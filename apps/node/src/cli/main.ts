@@ -1,7 +1,7 @@
 /** Joins the command line to this process: its words, its streams, its end. */
 import { basename } from 'node:path'
 import { MeshError } from '@mesh/core'
-import { printableText } from '../log/printable.ts'
+import { printableText } from '../words/printable.ts'
 import { runCommandLine } from './run-command-line.ts'
 
 export async function main(): Promise<void> {

@@ -6,10 +6,10 @@ import { MeshError } from '@mesh/core'
 import { exitCodeOf } from '../errors.ts'
 import { type GivenArguments, readArguments } from '../settings/given.ts'
 import { loadSettings, type Surroundings } from '../settings/load-settings.ts'
-import { findNearest } from '../settings/nearest.ts'
+import { findNearest } from '../words/nearest.ts'
 import { calledAs } from './called-as.ts'
 import type { Call, Command } from './command.ts'
-import { commands, findCommand, rootCommand } from './commands.ts'
+import { allCommands, commands, findCommand, rootCommand } from './commands.ts'
 
 export interface CommandLineComponents {
   /** Take the command line and the environment of EdgeVPN, as `--edgevpn` asks for, too. */
@@ -30,7 +30,7 @@ export async function runCommandLine(
   try {
     return await dispatch(args, components)
   } catch (error) {
-    const { formatError } = await import('../log/print-error.ts')
+    const { formatError } = await import('./print-error.ts')
     const { commandHintOf } = await import('./command-hint.ts')
     const command = calledAs(components.surroundings.environment)
     const shown = { debug: args.includes('--debug'), command, hint: await commandHintOf(error) }
@@ -46,7 +46,7 @@ async function dispatch(words: readonly string[], components: CommandLineCompone
   if (given.help) {
     const { formatHelp, formatShortHelp } = await import('./help.ts')
     const isShort = command === rootCommand && !rest.includes('--all')
-    components.out(isShort ? formatShortHelp() : formatHelp(command))
+    components.out(isShort ? formatShortHelp(allCommands) : formatHelp(command, allCommands))
     return 0
   }
   if (given.version) {

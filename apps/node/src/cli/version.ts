@@ -1,6 +1,6 @@
 /** `mesh version`: the same line as `mesh --version`. */
 import { version } from '../version.ts'
-import { printableJson } from '../log/printable.ts'
+import { printableJson } from '../words/printable.ts'
 import type { Run } from './command.ts'
 
 export const runVersion: Run = ({ settings, out }) => {

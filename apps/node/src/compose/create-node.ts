@@ -7,11 +7,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DebugPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
-import { openExitHost } from '../exit/exit-host.ts'
-import { openKeptExit } from '../exit/kept-exit.ts'
+import { openExitHost } from '@mesh/exit-node'
+import { openKeptExit } from './kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
+import { createJournals } from '../state/journals.ts'
 import { createApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import { createNodeDns } from './node-dns.ts'
@@ -60,10 +61,10 @@ async function startParts(
   const parts = { ...given, settings }
   const logPort = openLogPort(parts, folder.path)
   restoreResolver(stateDir, log)
-  const exit = openExitHost(
-    { settings, stateDir, hasVpn: parts.hasVpn, clock, log: log.child('exit') },
-    cleanUps,
-  )
+  const exitLog = log.child('exit')
+  const journals = createJournals(stateDir, exitLog)
+  const exit = openExitHost({ settings, journals, hasVpn: parts.hasVpn, clock, log: exitLog })
+  cleanUps.add(() => exit.stop())
   const identity = settings.ephemeral ? createIdentity(random) : openIdentity(folder.path, random, log)
   const trust = await openTrust({ settings, network, identity, stateDir }, { clock, random, log })
   cleanUps.add(() => trust?.stop())

@@ -14,9 +14,8 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
-import { type ExitHost, forwardedFamilies } from '../exit/exit-host.ts'
-import { createLocalFilter, restoreKernel } from '../kernel/local-filter.ts'
-import type { KeptExit } from '../exit/kept-exit.ts'
+import { createLocalFilter, type ExitHost, forwardedFamilies, restoreKernel } from '@mesh/exit-node'
+import type { KeptExit } from './kept-exit.ts'
 import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
@@ -29,6 +28,7 @@ import {
   valuesOf,
 } from '../settings/vpn-values.ts'
 import { createGuestFile } from '../state/guest-file.ts'
+import { createJournals } from '../state/journals.ts'
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
 import type { NodeApi } from './create-api.ts'
@@ -99,11 +99,12 @@ async function engineOf({
 }: JoinVpnInit): Promise<VpnComponents['openEngine']> {
   const { openEngine, openKernelEngine } = await import('@mesh/engine')
   const log = given.child('engine')
-  restoreKernel(stateDir, log)
+  const journals = createJournals(stateDir, log)
+  restoreKernel(journals, log)
   const queues = settings.tunQueues === 0 ? {} : { queues: settings.tunQueues }
   if (settings.wireguard === 'engine')
     return (engineInit) => openEngine({ ...engineInit, ...queues }, { log })
-  const filter = createLocalFilter(stateDir, { clock, log })
+  const filter = createLocalFilter(journals, { clock, log })
   return (engineInit) => openKernelEngine(engineInit, { log, filter })
 }
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { currentUser } from '../state/file-owners.ts'
+import { currentUser } from '../files/file-owners.ts'
 import { createIdentity } from '../state/identity.ts'
 import { openLedger } from './open-ledger.ts'
 

@@ -14,8 +14,8 @@ import {
 } from '@mesh/ledger/node'
 import type { Settings } from '../settings/options.ts'
 import type { Identity } from '../state/identity.ts'
-import { makeFolder } from '../state/make-folder.ts'
-import { refuseSharedFolder } from '../state/refuse-shared-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
+import { refuseSharedFolder } from '../files/refuse-shared-folder.ts'
 import { createLedgerKeeper, type LedgerKeeper } from '../health/ledger-keeper.ts'
 
 export interface OpenLedgerInit {

@@ -9,7 +9,7 @@ import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
 import type { FileSharing, Services } from '@mesh/services'
 import type { Vpn } from '@mesh/vpn'
-import { shellWord } from '../log/shell-word.ts'
+import { shellWord } from '../words/shell-word.ts'
 import type { OpenFiles } from '../machine/open-files.ts'
 
 /** The state that problems are found in. */

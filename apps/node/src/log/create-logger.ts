@@ -5,7 +5,7 @@
 import { type Clock, type LogFields, type Logger, MeshError, printable, stringifyExactJson } from '@mesh/core'
 import { humanSentence, humanValue } from './human-lines.ts'
 import { createLogLevels, type LogLevel, type LogLevels } from './log-level.ts'
-import { printableJson } from './printable.ts'
+import { printableJson } from '../words/printable.ts'
 
 export interface LoggerInit {
   readonly format: 'human' | 'json'

@@ -1,5 +1,5 @@
 /** Which lines are written: one level for all, and others for single subsystems. */
-import { findNearest } from '../settings/nearest.ts'
+import { findNearest } from '../words/nearest.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

@@ -2,8 +2,8 @@
 import { rmSync } from 'node:fs'
 import type { LogPort } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
-import { readStateText } from '../state/read-state-file.ts'
-import { replaceFile } from '../state/replace-file.ts'
+import { readStateText } from '../files/read-state-file.ts'
+import { replaceFile } from '../files/replace-file.ts'
 import { type LogLevels, refuseLogLevels } from './log-level.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 

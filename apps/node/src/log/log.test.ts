@@ -4,8 +4,8 @@ import { MeshError, parseExactJson } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLogger, type LoggerInit } from './create-logger.ts'
-import { formatError } from './print-error.ts'
-import { printableJson, printableText } from './printable.ts'
+import { formatError } from '../cli/print-error.ts'
+import { printableJson, printableText } from '../words/printable.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 function record(init: Partial<LoggerInit> = {}) {

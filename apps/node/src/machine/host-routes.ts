@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { endianness } from 'node:os'
 import { type Cidr, tryParseAddressInRange } from '@mesh/core'
 import type { HostRoute } from '@mesh/vpn'
-import { readPart } from '../state/read-bounded.ts'
+import { readPart } from '../files/read-bounded.ts'
 
 /** The most that is read of each list: some eight thousand routes, which take less than a tenth of a second. */
 const MAX_LIST_BYTES = 1024 * 1024

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { tryParseAddressInRange } from '@mesh/core'
+import { forwards } from '@mesh/exit-node'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { HostNetwork, MachineDescription, VpnHost } from '@mesh/vpn'
 import { version } from '../version.ts'
@@ -32,16 +33,6 @@ export function hostNetworks(interfaces: ReturnType<typeof networkInterfaces>): 
       return address === undefined ? [] : [{ interface: name, address }]
     }),
   )
-}
-
-/** Says whether the kernel passes packets of the family on; undefined: unknown. */
-export function forwards(family: 'ipv4' | 'ipv6'): boolean | undefined {
-  const name = family === 'ipv4' ? 'ipv4/ip_forward' : 'ipv6/conf/all/forwarding'
-  try {
-    return readFileSync(`/proc/sys/net/${name}`, 'utf8').trim() !== '0'
-  } catch {
-    return undefined
-  }
 }
 
 /** Says whether the kernel gives a new interface IPv6. */

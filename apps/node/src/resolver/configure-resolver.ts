@@ -7,7 +7,7 @@
 import type { HealthProblem } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
-import { asksForAll } from '../exit/exit-resolver.ts'
+import { asksForAll } from '@mesh/exit-node'
 import type { CleanUps } from '../clean-ups.ts'
 import type { Settings } from '../settings/options.ts'
 import { keepResolver, notConfigured, type ResolverWay } from './keep-resolver.ts'

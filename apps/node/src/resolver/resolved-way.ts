@@ -3,9 +3,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { HealthProblem } from '@mesh/api-server'
 import { type Clock, toError } from '@mesh/core'
-import { RESOLVECTL_MS } from '../exit/limits.ts'
 import { notConfigured, type ResolverWay } from './keep-resolver.ts'
 
+/** How long `resolvectl` may take, in ms: the node waits for it. */
+const RESOLVECTL_MS = 3_000
 /** How often systemd-resolved is asked whether it still knows the node, in ms. */
 const RESOLVED_LOOK_MS = 30_000
 

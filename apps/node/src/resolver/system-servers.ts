@@ -5,7 +5,7 @@
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import type { Logger } from '@mesh/core'
 import type { ForwardServer } from '@mesh/dns'
-import { machineResolvers, RESOLVED_CONF } from '../exit/machine-resolvers.ts'
+import { machineResolvers, RESOLVED_CONF } from '@mesh/exit-node'
 import { parseForwardPlace } from '../settings/dns-values.ts'
 import { valuesOf } from '../settings/vpn-values.ts'
 import { isMarked, nameServersOf } from './resolv-conf.ts'

@@ -1,7 +1,9 @@
 /** Defaults that depend on what else was given: worked out once, so that the node and `mesh config` agree. */
-import { EXIT_MARK } from '../exit/limits.ts'
 import type { Settings } from './options.ts'
 import type { ResolvedSettings, Source } from './resolved-settings.ts'
+
+/** The mark of this node's own sockets, `mesh` in ASCII, where --fwmark gives no other. */
+export const DEFAULT_MARK = 0x6d65_7368
 
 type Derived = 'natmap' | 'natservice' | 'dht' | 'dhcp' | 'fwmark'
 
@@ -21,7 +23,7 @@ export function deriveDefaults({ settings, sources }: ResolvedSettings): Resolve
   }
   if (settings.address.length === 0) derive('dhcp', true, 'on without --address')
   if (settings.exitNode !== undefined) {
-    derive('fwmark', EXIT_MARK, `set with ${sources.exitNode.place}`)
+    derive('fwmark', DEFAULT_MARK, `set with ${sources.exitNode.place}`)
   }
   return {
     settings: { ...settings, ...changed },

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import type { Issue } from '@mesh/core'
 import { explainEdgevpnFlag } from './edgevpn/flags.ts'
-import { findNearest } from './nearest.ts'
+import { findNearest } from '../words/nearest.ts'
 import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf } from './options.ts'
 import { badInput, type Given } from './resolve-settings.ts'
 

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { MeshError } from '@mesh/core'
-import { readNamedFile } from '../state/read-named-file.ts'
+import { readNamedFile } from '../files/read-named-file.ts'
 import { type GivenArguments, readDefaults, readEnvironment } from './given.ts'
 import type { Settings } from './options.ts'
 import { resolveSettings } from './resolve-settings.ts'

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { networkSettings, replicationSettings } from '../compose/join-network.ts'
 import { readArguments } from './given.ts'
 import { loadSettings } from './load-settings.ts'
-import { findNearest } from './nearest.ts'
+import { findNearest } from '../words/nearest.ts'
 import { flagOf, optionNames, optionOf, variableOf } from './options.ts'
 import { parseRoute, parseStaticPeer, valuesOf } from './vpn-values.ts'
 

@@ -20,9 +20,9 @@ import {
   type TokensPort,
 } from '@mesh/api-server'
 import { type Clock, type Logger, MeshError, toError } from '@mesh/core'
-import { shellWord } from '../log/shell-word.ts'
-import { currentUser, foreignLinkOwner, isForeign } from './file-owners.ts'
-import { type NamedFile, readNamedFile } from './read-named-file.ts'
+import { shellWord } from '../words/shell-word.ts'
+import { currentUser, foreignLinkOwner, isForeign } from '../files/file-owners.ts'
+import { type NamedFile, readNamedFile } from '../files/read-named-file.ts'
 
 /** How often the file is looked at, at most, in ms. */
 const LOOK_INTERVAL_MS = 250

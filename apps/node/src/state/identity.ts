@@ -6,9 +6,9 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, MeshError, type PeerId, peerIdFromPublicKey, type Random } from '@mesh/core'
-import { shellWord } from '../log/shell-word.ts'
-import { currentUser, isForeign } from './file-owners.ts'
-import { readStateBytes } from './read-state-file.ts'
+import { shellWord } from '../words/shell-word.ts'
+import { currentUser, isForeign } from '../files/file-owners.ts'
+import { readStateBytes } from '../files/read-state-file.ts'
 
 export interface Identity {
   readonly id: PeerId

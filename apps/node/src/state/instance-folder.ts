@@ -3,8 +3,8 @@ import { readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeshError } from '@mesh/core'
 import { type InstanceLock, acquireInstanceLock } from './instance-lock.ts'
-import { makeFolder } from './make-folder.ts'
-import { refuseSharedFolder } from './refuse-shared-folder.ts'
+import { makeFolder } from '../files/make-folder.ts'
+import { refuseSharedFolder } from '../files/refuse-shared-folder.ts'
 
 export const CONTROL_SOCKET = 'control.sock'
 /** An address of a unix socket holds 103 bytes on every system; the server binds to the path and its pid. */

@@ -6,7 +6,7 @@ import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { MeshError } from '@mesh/core'
-import { readStateText } from './read-state-file.ts'
+import { readStateText } from '../files/read-state-file.ts'
 
 export interface InstanceLock {
   /** False when its files were removed, or another process made them anew: nothing keeps a second node away then. */

@@ -4,7 +4,7 @@
  */
 import type { Logger } from '@mesh/core'
 import type { LeaseStore } from '@mesh/vpn'
-import { readIfThere, replaceFile } from './replace-file.ts'
+import { readIfThere, replaceFile } from '../files/replace-file.ts'
 
 export function createLeaseFile(path: string, log: Logger): LeaseStore {
   return {

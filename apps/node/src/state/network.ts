@@ -1,11 +1,11 @@
 /** Reads the network that the settings name. */
 import { MeshError } from '@mesh/core'
 import { type NetworkConfig, networkId, parseNetworkConfig, parseToken } from '@mesh/network'
-import { shellWord } from '../log/shell-word.ts'
+import { shellWord } from '../words/shell-word.ts'
 import type { Settings } from '../settings/options.ts'
-import { describeExposedFile } from './exposed-file.ts'
-import { linkTarget } from './file-owners.ts'
-import { readNamedFile } from './read-named-file.ts'
+import { describeExposedFile } from '../files/exposed-file.ts'
+import { linkTarget } from '../files/file-owners.ts'
+import { readNamedFile } from '../files/read-named-file.ts'
 
 export interface Network {
   /** 20 hex digits; tells nothing of the secrets. */

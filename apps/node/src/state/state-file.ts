@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs'
 import type { Logger } from '@mesh/core'
 import type { ZodType } from 'zod'
-import { readIfThere, replaceFile } from './replace-file.ts'
+import { readIfThere, replaceFile } from '../files/replace-file.ts'
 
 export interface StateFile<T> {
   readonly file: string

@@ -8,35 +8,13 @@ import { type UseMutationResult, useMutation, useMutationState, useQueryClient }
 import { useMemo } from 'react'
 import { useLive } from '../live/live-context.tsx'
 import { refreshKeys } from '../live/refresh-keys.ts'
+import type { TrackedWrite, WriteRequest, WriteState } from '../model/tracked-write.ts'
 import { useClock } from '../parts/time.tsx'
 import { useClient } from './client-context.tsx'
 
 /** How long a write may wait for its block before the page only says that it is announced. */
 const WAIT = '10s'
 const WRITE_KEY = 'write'
-
-export type WriteRequest = { readonly bucket: string; readonly key: string } & (
-  | { readonly action: 'put'; readonly value: unknown }
-  /** `previous`: what undoing writes again. */
-  | { readonly action: 'delete'; readonly previous: unknown }
-)
-
-export type WriteState =
-  | { readonly state: 'announcing' }
-  /** The node did not say in time; it will commit when it can. */
-  | { readonly state: 'announced' }
-  | { readonly state: 'committed'; readonly block: number }
-  /** A newer write of the key took its place. */
-  | { readonly state: 'superseded' }
-  | { readonly state: 'refused'; readonly error: ApiError }
-
-/** One write of this page and what became of it. */
-export interface TrackedWrite {
-  readonly request: WriteRequest
-  /** The time of the write, in unix ms. */
-  readonly at: number
-  readonly outcome: WriteState
-}
 
 /** Puts or deletes one key. */
 export function useWrite(): UseMutationResult<WriteView, Error, WriteRequest> {

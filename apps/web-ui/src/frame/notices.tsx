@@ -1,5 +1,6 @@
 import { printable } from '@mesh/core'
-import { type TrackedWrite, useTrackedWrites, useWrite } from '../data/writes.ts'
+import { useTrackedWrites, useWrite } from '../data/writes.ts'
+import type { TrackedWrite } from '../model/tracked-write.ts'
 import { Button } from '../parts/button.tsx'
 import { useNow } from '../parts/time.tsx'
 import css from './notices.module.css'

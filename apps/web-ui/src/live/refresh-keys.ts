@@ -1,6 +1,6 @@
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { QueryClient } from '@tanstack/react-query'
-import { bucketQueryKey, type ShownBucket } from '../data/bucket-cache.ts'
+import { bucketQueryKey, type ShownBucket } from './bucket-cache.ts'
 
 /** How many keys of a bucket are asked for one by one; beyond, asking for the whole bucket costs less. */
 const MAX_SINGLE_KEYS = 12

@@ -1,6 +1,6 @@
 /** Who may use the network, in words for people. */
 import type { AdmissionView } from '@mesh/api-contract'
-import type { StateTone } from '../parts/state-mark.tsx'
+import type { StateTone } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
 
 export type Member = AdmissionView['Members'][number]

@@ -1,6 +1,6 @@
 /** The exit node of this machine, in words for people. */
 import type { VpnView } from '@mesh/api-contract'
-import type { StateTone } from '../parts/state-mark.tsx'
+import type { StateTone } from './state-tone.ts'
 
 export type Exit = NonNullable<VpnView['ExitNode']>
 export type ExitFamilies = Exit['Families']

@@ -1,6 +1,6 @@
 /** States of what this node offers and connects to, in words for people. */
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
-import type { StateTone } from '../parts/state-mark.tsx'
+import type { StateTone } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
 
 export interface StateInWords {

@@ -1,6 +1,6 @@
 /** Who answers for a name and why not another, in words for people. */
 import type { NameResolutionView } from '@mesh/api-contract'
-import type { StateTone } from '../parts/state-mark.tsx'
+import type { StateTone } from './state-tone.ts'
 
 interface ResolutionInWords {
   readonly tone: StateTone

@@ -1,17 +1,6 @@
+import type { StateTone } from '../model/state-tone.ts'
 import { cx } from './class-names.ts'
 import css from './state-mark.module.css'
-
-/** Every state of the page: a word with a shape, never a colour alone. */
-export type StateTone =
-  | 'self'
-  | 'direct'
-  | 'relayed'
-  | 'indirect'
-  | 'offline'
-  | 'announcing'
-  | 'committed'
-  | 'refused'
-  | 'warning'
 
 interface StateMarkProps {
   readonly tone: StateTone

@@ -1,4 +1,4 @@
-import type { TrackedWrite } from '../data/writes.ts'
+import type { TrackedWrite } from '../model/tracked-write.ts'
 import { clockTime } from '../model/time-words.ts'
 import { StateMark } from './state-mark.tsx'
 import { useNow } from './time.tsx'

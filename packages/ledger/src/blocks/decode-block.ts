@@ -1,16 +1,16 @@
 /**
- * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `legacy/go-fields.ts`. One
+ * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `go-json/go-fields.ts`. One
  * bad entry is reported and skipped; what came before a syntax error stays. What nobody wants of a block is bounded, and
  * skipped with pauses.
  */
 import type { KeyedEntry } from '../entries/entry.ts'
-import { foldKey, readEntry, readHeadField, Unreadable } from '../legacy/go-fields.ts'
+import { foldKey, readEntry, readHeadField, Unreadable } from '../go-json/go-fields.ts'
 import {
   createJsonScanner,
   type JsonScanner,
   JsonSyntaxError,
   JsonTooLongError,
-} from '../legacy/json-scanner.ts'
+} from '../go-json/json-scanner.ts'
 import {
   MAX_BLOCK_BUCKETS,
   MAX_BLOCK_BYTES,
@@ -23,7 +23,7 @@ import {
   SKIP_PAUSE_BYTES,
 } from '../limits.ts'
 import { utf8Length } from '../entries/utf8-length.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 
 /** One step of decoding. */
 export type Decoded =

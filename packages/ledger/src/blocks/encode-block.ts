@@ -1,6 +1,6 @@
 /** Entries and blocks as legacy members write them (docs/WIRE.md 4.1 and 4.2). */
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 
 /** The head of a block that carries only some entries: members with ownership `off` ignore it. */
 const partialHead: BlockHead = { index: 0, timestamp: '', hash: '', prevHash: '' }

@@ -15,7 +15,7 @@ import {
   MAX_WATCHED_HEADS,
   MAX_WATCHED_WRITES,
 } from '../limits.ts'
-import type { BlockHead, Position } from '../state/snapshot.ts'
+import type { BlockHead, Position } from '../snapshot.ts'
 
 export interface LostWritesInit {
   readonly self: PeerId

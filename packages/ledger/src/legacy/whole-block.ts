@@ -8,7 +8,7 @@ import { isSameEntry } from '../rules/judge.ts'
 import type { BlockText, Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 
 interface Adoption {
   readonly result: MergeResult

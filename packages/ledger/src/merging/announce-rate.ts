@@ -2,7 +2,7 @@
 import { BoundedMap, type Clock, positionId } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { ANNOUNCE_BURST, ANNOUNCE_PAUSE_MS, ANNOUNCES_PER_SECOND, MAX_CONFLICTS } from '../limits.ts'
-import type { Position } from '../state/snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 export class AnnounceRate {
   readonly #clock: Clock

@@ -6,7 +6,7 @@ import { BUCKETS, type Clock, type PeerId, positionId } from '@mesh/core'
 import type { LedgerEvents } from '../ledger-events.ts'
 import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS } from '../limits.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
-import type { Position } from '../state/snapshot.ts'
+import type { Position } from '../snapshot.ts'
 import { treeGet } from '../state/tree.ts'
 import { AnnounceRate } from './announce-rate.ts'
 

@@ -1,7 +1,7 @@
 /** Keys that two live owners hold against each other: told, and never resolved by guessing. */
 import { positionId } from '@mesh/core'
 import { MAX_CONFLICTS } from '../limits.ts'
-import type { Position } from '../state/snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 export interface Conflict extends Position {
   /** Who holds it here, then who claims it too. */

@@ -9,7 +9,7 @@ import { AnnounceRate } from './announce-rate.ts'
 import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_CONFLICTS, MAX_YIELDS, RACE_WINDOW_MS, YIELD_MEMORY_MS } from '../limits.ts'
-import type { Position } from '../state/snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
 

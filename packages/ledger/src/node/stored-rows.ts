@@ -1,7 +1,7 @@
 /** The rows of a ledger's file, and what is made of them. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import type { BlockHead } from '../state/snapshot.ts'
+import type { BlockHead } from '../snapshot.ts'
 import type { PrunedTombstone } from '../state/store.ts'
 import { ForeignFile } from './store-errors.ts'
 

@@ -1,7 +1,7 @@
 /** Who of the owners is alive, and for how long yet, asked once for each. */
 import { BUCKETS } from '@mesh/core'
-import { heartbeatTime } from './liveness.ts'
-import type { Snapshot } from '../state/snapshot.ts'
+import { heartbeatTime } from '../state/liveness.ts'
+import type { Snapshot } from '../snapshot.ts'
 
 export interface Owners {
   isLive(owner: string): boolean

@@ -1,8 +1,8 @@
 /** Which buckets are owned, by whom, and when ownership ends (docs/WIRE.md 4.4). Buckets not named are open. */
 import { BUCKETS } from '@mesh/core'
-import { foldKey } from '../legacy/go-fields.ts'
+import { foldKey } from '../go-json/go-fields.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { createJsonScanner } from '../legacy/json-scanner.ts'
+import { createJsonScanner } from '../go-json/json-scanner.ts'
 
 /** The rule of one owned bucket. */
 export interface BucketPolicy {

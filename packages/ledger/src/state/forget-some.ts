@@ -3,7 +3,7 @@ import type { KeyedEntry } from '../entries/entry.ts'
 import type { Withdrawn } from '../ledger.ts'
 import { MAX_WITHDRAWN_AT_ONCE, WITHDRAW_STEP_ENTRIES } from '../limits.ts'
 import type { StateEdit } from './ledger-state.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 export function forgetSome(
   edit: StateEdit,

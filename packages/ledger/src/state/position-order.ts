@@ -1,4 +1,4 @@
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 /** Orders positions by bucket, then key, by UTF-16 code units. */
 export function comparePositions(a: Position, b: Position): number {

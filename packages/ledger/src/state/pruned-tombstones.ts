@@ -6,7 +6,7 @@ import { positionId } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { KeyedEntry } from '../entries/entry.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 import type { PrunedTombstone } from './store.ts'
 
 /** 96 bits: nobody finds a second key to one within the bound. */

@@ -1,7 +1,7 @@
 /** Where a ledger outlives its process. */
 import { MeshError } from '@mesh/core'
 import type { KeyedEntry } from '../entries/entry.ts'
-import type { BlockHead, Position } from './snapshot.ts'
+import type { BlockHead, Position } from '../snapshot.ts'
 
 /** A collected tombstone, so that what it ended is not taken for a first claim. */
 export interface PrunedTombstone {

@@ -1,5 +1,5 @@
 import { LIMBS, subtractLimbs } from '../entries/fingerprint.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 import { addRow, addTotals, childAt, emptyTree, LIVE, type Totals, type Tree } from './tree-node.ts'
 import { childFor, comparePositions, lowerBound } from './position-order.ts'
 

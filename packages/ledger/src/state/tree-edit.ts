@@ -1,7 +1,7 @@
 /** Changes of the ledger's tree: each copies one path of small nodes and leaves the tree before it as it is. */
 import type { KeyedEntry } from '../entries/entry.ts'
 import { LIMBS, subtractLimbs } from '../entries/fingerprint.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 import {
   addRow,
   addTotals,

@@ -4,7 +4,7 @@
  */
 import type { KeyedEntry } from '../entries/entry.ts'
 import { addLimbs, LIMBS } from '../entries/fingerprint.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 /** Entries in a leaf, children in an inner node: small enough to copy in a microsecond, large enough to be flat. */
 export const MAX_WIDTH = 32

@@ -4,7 +4,7 @@
  * `tree-edit.ts` changes it.
  */
 import type { KeyedEntry } from '../entries/entry.ts'
-import type { Position } from './snapshot.ts'
+import type { Position } from '../snapshot.ts'
 import { childAt, type Tree } from './tree-node.ts'
 import { childFor, comparePositions, lowerBound } from './position-order.ts'
 

@@ -3,7 +3,6 @@ import type { MeshError, PeerId } from '@mesh/core'
 import type { KeyedEntry } from '../entries/entry.ts'
 import type { Change, LedgerErrorCode, OwnershipMode, WriteOutcome } from '../ledger.ts'
 import { overQuota } from '../ledger-errors.ts'
-import type { OwnershipRaces } from '../merging/ownership-races.ts'
 import type { BucketPolicy } from '../rules/policy.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import { putWithinQuota } from '../state/put-within-quota.ts'
@@ -15,7 +14,8 @@ export interface WriteCommitterInit {
   readonly mode: OwnershipMode
   readonly state: LedgerState
   readonly writer: LocalWriter
-  readonly races: OwnershipRaces
+  /** Told of each key that this node did not hold before. */
+  readonly races: { claimed(row: KeyedEntry, version: bigint): void }
   readonly policyOf: (bucket: string) => BucketPolicy | undefined
   readonly now: () => number
   /** Makes the edit a block; the failure when the store would not take it. */

@@ -6,7 +6,7 @@
 import { type Clock, positionId } from '@mesh/core'
 import type { WriteOutcome } from '../ledger.ts'
 import { MAX_COMMIT_DELAY_MS, SLICE_MS } from '../limits.ts'
-import type { Position } from '../state/snapshot.ts'
+import type { Position } from '../snapshot.ts'
 
 export interface PendingWrite {
   readonly position: Position

@@ -2,7 +2,7 @@
 import type { PeerId } from '@mesh/core'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { frameTexts } from '../secrets/frame-texts.ts'
+import { frameTexts } from './frame-texts.ts'
 
 /** How one rotating secret is made: HMAC of the time window's number, cut to `length` characters. */
 export interface OtpConfig {

@@ -1,12 +1,25 @@
 /** A stream on a bulk connection, with the interface and the ends of one over libp2p. */
-import { addressGroup, type PeerId } from '@mesh/core'
+import { addressGroup, type Clock, type PeerId } from '@mesh/core'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
-import type { BulkConnection } from './bulk-connection.ts'
 
 /** Counts what a stream carries. */
 export interface StreamMeter {
   add(bytesIn: number, bytesOut: number): void
+}
+
+/** The connection of a stream, as the stream uses it. */
+export interface BulkCarrier {
+  readonly peer: PeerId
+  readonly clock: Clock
+  readonly remoteAddress: string
+  /** False once a wait for the stream's `onDrain` is better. */
+  write(bytes: Uint8Array): boolean
+  end(): void
+  readOn(): void
+  /** Both directions have ended. */
+  ended(): void
+  close(): void
 }
 
 export interface BulkStreamInit {
@@ -20,7 +33,7 @@ export class BulkStream implements ByteStream {
   readonly address: string
   readonly direct = true
   readonly transport = 'tcp tls'
-  readonly #connection: BulkConnection
+  readonly #connection: BulkCarrier
   readonly #halfClose: boolean
   readonly #meter: StreamMeter
   #onBytes: ((bytes: Uint8Array) => void) | undefined
@@ -39,7 +52,7 @@ export class BulkStream implements ByteStream {
   #end: { readonly error: Error | undefined } | undefined
   #cancelClose = () => {}
 
-  constructor(connection: BulkConnection, { halfClose, meter }: BulkStreamInit) {
+  constructor(connection: BulkCarrier, { halfClose, meter }: BulkStreamInit) {
     this.#connection = connection
     this.#halfClose = halfClose
     this.#meter = meter

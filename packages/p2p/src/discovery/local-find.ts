@@ -1,7 +1,7 @@
 /** Keeps of an answer by mDNS what may be true: a peer on a link of this machine, at addresses of that link. Pure. */
 import { tryParseIp } from '@mesh/core'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import { isOnLink } from '../nat/on-link.ts'
+import { isOnLink } from '@mesh/port-mapping'
 import type { Find } from './find.ts'
 
 /** The addresses of each interface as `os.networkInterfaces()` gives them. */

@@ -12,7 +12,7 @@
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import { createRate, type RateLimit } from '@mesh/core/limits'
 import type { Ledger, MergeResult } from '@mesh/ledger'
-import { type BlockForm, blockFormOf } from '../legacy/block-form.ts'
+import { type BlockForm, blockFormOf } from './block-form.ts'
 import type { Compression, Inflated } from './compression.ts'
 import { PassingBlock } from './passing-block.ts'
 import {

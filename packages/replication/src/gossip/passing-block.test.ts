@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { blockFormOf } from '../legacy/block-form.ts'
+import { blockFormOf } from './block-form.ts'
 import { PassingBlock } from './passing-block.ts'
 
 const OURS = '{"Index":0,"Timestamp":"","Storage":{"notes":{}},"Hash":"","PrevHash":""}'

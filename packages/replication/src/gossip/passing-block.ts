@@ -1,5 +1,5 @@
 /** A block that is inflated piece by piece: what passes to the ledger, and what is told about it afterwards. */
-import { type BlockForm, blockFormOf, FORM_BYTES } from '../legacy/block-form.ts'
+import { type BlockForm, blockFormOf, FORM_BYTES } from './block-form.ts'
 
 export class PassingBlock implements AsyncIterable<Uint8Array> {
   readonly #pieces: AsyncIterator<Uint8Array>

@@ -19,7 +19,7 @@ import type { Members } from '../presence/members.ts'
 import type { ReplicationTopic } from '../ports.ts'
 import type { Publisher } from '../gossip/publisher.ts'
 import { startTimer } from '../timer.ts'
-import type { BlockForm } from './block-form.ts'
+import type { BlockForm } from '../gossip/block-form.ts'
 import { createLegacyPresence, type LegacyPresence } from './legacy-presence.ts'
 
 export interface LegacyMembersInit {

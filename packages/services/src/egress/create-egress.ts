@@ -90,7 +90,8 @@ class NodeEgress implements Egress {
     )
     const legacy = createLegacyEgress({
       ...accepting,
-      destinations: this.#destinations,
+      dial: (to) =>
+        dialDestination({ ...to, destinations: this.#destinations, clock: this.#components.clock }),
       traffic: this.#traffic,
       onConnection: () => this.#connections++,
     })

@@ -6,8 +6,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
 import { LoopTurns, toError } from '@mesh/core'
-import { dialDestination } from '../egress/dial-destination.ts'
-import type { Destinations } from '../egress/destinations.ts'
 import {
   LEGACY_EGRESS_REQUEST_MS,
   MAX_HTTP_HEAD_BYTES,
@@ -15,7 +13,8 @@ import {
   REQUEST_PIECE_BYTES,
 } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
-import { forward } from '../proxy/forward.ts'
+import { forward } from '../http/forward.ts'
+import type { Reading } from '../streams/dial.ts'
 import { readInTurns } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
@@ -23,8 +22,18 @@ import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 import { takeLegacySlot } from './take-legacy-slot.ts'
 
+interface LegacyDestination {
+  readonly host: string
+  readonly port: number
+  /** The member that asks, as a text. */
+  readonly asker: string
+  readonly signal: AbortSignal
+  readonly reading?: Reading
+}
+
 export interface LegacyEgressComponents extends AcceptComponents {
-  readonly destinations: Destinations
+  /** Connects to what a member asks for. @throws RequestRefused; the signal's reason */
+  readonly dial: (to: LegacyDestination) => Promise<Socket>
   readonly traffic: Traffic
   readonly onConnection: () => void
 }
@@ -143,8 +152,7 @@ class LegacyEgress {
     const gone = new AbortController()
     response.once('close', () => gone.abort(new Error('the client left')))
     const peer = this.#peers.get(incoming.socket) ?? ''
-    const socket = await dialDestination({
-      ...this.#components,
+    const socket = await this.#components.dial({
       host: name,
       asker: this.#components.network.addressOf(peer as ByteStream['peer']) ?? peer,
       port: isTls ? 443 : Number(url.port || 80),

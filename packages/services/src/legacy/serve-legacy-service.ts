@@ -5,18 +5,28 @@
 import { toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
-import type { ExposedService } from '../services/exposed-service.ts'
-import { socketAddressOf } from '../services/endpoint.ts'
+import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 import { dial, type DialInit, type Reading } from '../streams/dial.ts'
-import { reset, splice } from '../streams/splice.ts'
+import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { type AcceptComponents, RequestRefused, servedBy } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 import { takeLegacySlot } from './take-legacy-slot.ts'
 
+/** The offered service, as far as its connections are served here. */
+export interface LegacyTarget {
+  readonly target: Endpoint
+  readonly traffic: Traffic
+  /** The functions that end connections. */
+  readonly open: Set<(reason: Error) => void>
+  connections: number
+  lastError: string | undefined
+  readonly health: { worked(): void; failed(reason: string): void }
+}
+
 /** Serves one stream; never rejects. */
 export async function serveLegacyService(
   stream: ByteStream,
-  service: ExposedService | undefined,
+  service: LegacyTarget | undefined,
   components: AcceptComponents,
 ): Promise<void> {
   const { refusals } = components
@@ -35,7 +45,7 @@ export async function serveLegacyService(
 
 async function join(
   stream: ByteStream,
-  service: ExposedService | undefined,
+  service: LegacyTarget | undefined,
   components: AcceptComponents,
 ): Promise<void> {
   if (service === undefined) throw new RequestRefused('unknown_service', 'no service for legacy members here')
@@ -61,7 +71,7 @@ async function join(
 }
 
 async function dialTarget(
-  service: ExposedService,
+  service: LegacyTarget,
   how: Reading & Pick<DialInit, 'clock'> & { readonly signal: AbortSignal },
 ) {
   const { signal } = how

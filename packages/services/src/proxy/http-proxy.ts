@@ -21,8 +21,8 @@ import {
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { answerOf, type OpenedStream } from '../wire/request.ts'
-import { forward } from './forward.ts'
-import { HttpClient } from './http-client.ts'
+import { forward } from '../http/forward.ts'
+import { HttpClient } from '../http/http-client.ts'
 import type { Destination } from './open-tunnel.ts'
 
 export interface HttpProxyInit {

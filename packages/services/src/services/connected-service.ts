@@ -14,7 +14,7 @@ import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
 import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
-import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from './endpoint.ts'
+import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from '../streams/endpoint.ts'
 import {
   isLegacyProvider,
   openService,

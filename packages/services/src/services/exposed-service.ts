@@ -8,7 +8,7 @@
 import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
-import { type Endpoint, formatEndpoint, kindOf } from './endpoint.ts'
+import { type Endpoint, formatEndpoint, kindOf } from '../streams/endpoint.ts'
 import type { ExposedState, ExposedStatus } from './status.ts'
 import { type TargetHealth, watchTarget } from './target-health.ts'
 

@@ -15,7 +15,7 @@ import {
   servedBy,
 } from '../wire/accept.ts'
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
-import { socketAddressOf } from './endpoint.ts'
+import { socketAddressOf } from '../streams/endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
 
 /** Never rejects; the stream is over then. */

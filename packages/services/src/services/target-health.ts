@@ -13,7 +13,7 @@ import {
   RECHECK_MS,
 } from '../limits.ts'
 import { dial } from '../streams/dial.ts'
-import { type Endpoint, socketAddressOf } from './endpoint.ts'
+import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 
 export interface TargetHealth {
   /** Undefined until the first check is done. */

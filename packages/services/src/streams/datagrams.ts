@@ -2,7 +2,7 @@
 import type { Clock } from '@mesh/core'
 import { MAX_DATAGRAM_BYTES, MAX_DATAGRAMS_AT_ONCE, UDP_IDLE_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
-import { createFrameReader, encodeFrame } from '../wire/frames.ts'
+import { createFrameReader, encodeFrame } from './frames.ts'
 import type { Traffic } from './splice.ts'
 
 export interface DatagramPipe {

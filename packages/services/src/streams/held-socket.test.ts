@@ -3,7 +3,7 @@ import { type IncomingMessage, type OutgoingMessage, request } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { passBody } from '../proxy/pass-body.ts'
+import { passBody } from '../http/pass-body.ts'
 import { readInTurns } from './held-socket.ts'
 
 /** The answer of an origin that sends so much of it again and again, and the socket on which it comes. */

@@ -14,7 +14,7 @@ import { MAX_LARGE_READERS, MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import { admitUser } from '../users/admit-user.ts'
-import { encodeFrame, readMessage } from './frames.ts'
+import { encodeFrame, readMessage } from '../streams/frames.ts'
 import { type AnswerCode, encodeAnswer } from './messages.ts'
 import type { Refusals } from './refusals.ts'
 

@@ -9,9 +9,7 @@
  */
 import { reader, writer } from 'protons-runtime'
 import { MAX_REASON_LENGTH } from '../limits.ts'
-
-/** `stream`: bytes, as of TCP and unix sockets. `datagram`: each with its length ahead, as of UDP. */
-export type ServiceKind = 'stream' | 'datagram'
+import type { ServiceKind } from '../streams/endpoint.ts'
 
 export interface ServiceRequest {
   readonly name: string

@@ -4,7 +4,7 @@ import { servicesError } from '../errors.ts'
 import { ANSWER_MS, MAX_REQUEST_BYTES } from '../limits.ts'
 import type { ByteStream, ServicesNetwork } from '../ports.ts'
 import type { EarlyBytes } from '../streams/early-bytes.ts'
-import { encodeFrame, readMessage } from './frames.ts'
+import { encodeFrame, readMessage } from '../streams/frames.ts'
 import { type Answer, decodeAnswer } from './messages.ts'
 
 /** A stream that the other side accepted, paused. */

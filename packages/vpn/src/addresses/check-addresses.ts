@@ -10,7 +10,7 @@ import {
 } from '@mesh/core'
 import { type VpnErrorCode, vpnError } from '../errors.ts'
 import type { VpnLedger } from '../ports.ts'
-import { covers, hostPrefix, isBroad, isReserved, prefixOf } from '../table/prefix.ts'
+import { covers, hostPrefix, isBroad, isReserved, prefixOf } from './prefix.ts'
 import type { HostNetwork } from '../vpn.ts'
 import { otherHolder } from './machines-bucket.ts'
 import { hostsOf, ipv4Of, isBroadcastAddress, isIpv4, isNetworkAddress, prefixLengthOf } from './ip-math.ts'

@@ -1,6 +1,4 @@
-/**
- * Times and bounds of this node's addresses. All of them are our choice; the election's stand in `legacy/limits.ts`.
- */
+/** Times and bounds of this node's addresses, and of the election for the next one. */
 
 // Taking a lease
 
@@ -52,3 +50,30 @@ export const MAX_PAST_ADDRESSES_PER_PEER = 16
 export const SAVE_PAST_SOON_MS = 5_000
 /** How often the memory is saved, in ms, with the times at which members were seen last. */
 export const SAVE_PAST_INTERVAL_MS = 3_600_000
+
+// Election of who takes an address next
+
+/** The age of a heartbeat, in ms, up to which its node takes part in the election (docs/WIRE.md 6.1). */
+export const AVAILABLE_MS = 900_000
+/** Changes of the ledger that come within this time, in ms, are judged together. */
+export const GATHER_MS = 50
+/**
+ * How long after this node named itself leader, in ms, another's word of the same moment has come; EdgeVPN waits 5 s.
+ */
+export const LEADER_RACE_MS = 500
+/** The most nodes that ask for an address and are counted; keys cost nothing. */
+export const MAX_ASKING = 4096
+/** How long a node that names itself leader without effect waits, in ms, before it does so again. */
+export const REWRITE_MS = 1_000
+/** How long a leader of ours may take for its address, in ms; it acts within a second. */
+export const LEADER_PATIENCE_MS = 5_000
+/** How long a legacy leader may take, in ms: it looks every 5 s, and acts every second time only. */
+export const LEGACY_LEADER_PATIENCE_MS = 20_000
+/** How long a node of ours that is next may stay silent, in ms, before it is passed over: it wants none, or is gone. */
+export const NEXT_PATIENCE_MS = 3_000
+/** How long a legacy node that is next may stay silent, in ms. */
+export const LEGACY_NEXT_PATIENCE_MS = 12_000
+/** How long the one behind a silent node may take, in ms; each further one gets half of the time of the one before. */
+export const FURTHER_PATIENCE_MS = 1_000
+/** When an address is taken without an election, in ms, and up to half as long more: others must not stall a node. */
+export const ELECTION_DEADLINE_MS = 60_000

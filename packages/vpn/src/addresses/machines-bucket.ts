@@ -4,7 +4,7 @@
 import { BUCKETS, type IpAddress } from '@mesh/core'
 import type { Entry } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { readMachine } from '../table/read-entry.ts'
+import { readMachine } from './read-entry.ts'
 
 /**
  * The member whose IPv6 entry says that a person gave it this address. So it asks for an address that is leased. Undefined when

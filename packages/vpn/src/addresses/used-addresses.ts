@@ -1,6 +1,6 @@
 import { BUCKETS, type IpAddress } from '@mesh/core'
 import type { Snapshot } from '@mesh/ledger'
-import { readAddress, readMachine } from '../table/read-entry.ts'
+import { readAddress, readMachine } from './read-entry.ts'
 
 /** The addresses that have an entry or are named by one, also of owners that are dead and not reaped yet. */
 export function readUsed(snapshot: Snapshot): Set<IpAddress> {

@@ -1,6 +1,6 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
-import type { Candidate } from '../paths/path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import { guestConfiguration, guestDns } from './guest-configuration.ts'
 import { bestEndpoint, withPort } from './guest-endpoint.ts'
 import { encodeGuestFile, parseGuestFile, readGuestFile } from './guest-file.ts'

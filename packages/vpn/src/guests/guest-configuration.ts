@@ -2,7 +2,7 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import type { DnsPlace } from '../vpn.ts'
-import { hostRange } from '../table/prefix.ts'
+import { hostRange } from '../addresses/prefix.ts'
 import { KEEPALIVE_S } from './limits.ts'
 
 interface GuestConfigurationInit {

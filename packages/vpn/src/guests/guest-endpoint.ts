@@ -2,8 +2,8 @@
 import type { IpAddress } from '@mesh/core'
 import { endpointText } from '@mesh/engine'
 import { isIpv4 } from '../addresses/ip-math.ts'
-import type { Candidate } from '../paths/path-state.ts'
-import { hostPrefix, isPublic } from '../table/prefix.ts'
+import type { Candidate } from '../wire/control-message.ts'
+import { hostPrefix, isPublic } from '../addresses/prefix.ts'
 
 /**
  * The place at which a guest most probably finds this node: where others see its socket, before the interfaces' own

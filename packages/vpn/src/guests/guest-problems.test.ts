@@ -1,6 +1,6 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
-import type { Candidate } from '../paths/path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import type { Guest } from './guest-file.ts'
 import { guestProblems } from './guest-problems.ts'
 

@@ -1,8 +1,8 @@
 /** The problems of guests whose configurations do not fit the node any more. Pure. */
 import type { Cidr } from '@mesh/core'
 import { endpointText } from '@mesh/engine'
-import type { Candidate } from '../paths/path-state.ts'
-import { covers, hostPrefix, prefixOf } from '../table/prefix.ts'
+import type { Candidate } from '../wire/control-message.ts'
+import { covers, hostPrefix, prefixOf } from '../addresses/prefix.ts'
 import type { VpnProblem } from '../vpn.ts'
 import { bestEndpoint } from './guest-endpoint.ts'
 import type { FoundAddress, Guest } from './guest-file.ts'

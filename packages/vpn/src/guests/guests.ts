@@ -12,10 +12,10 @@ import { machineText } from '../addresses/own-machines.ts'
 import { vpnError } from '../errors.ts'
 import { DEFAULT_MTU } from '../limits.ts'
 import type { OwnAddresses } from '../own-addresses.ts'
-import type { Candidate } from '../paths/path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import type { VpnLedger } from '../ports.ts'
-import { DEFAULT_ROUTES } from '../table/prefix.ts'
-import { publicKeyOf } from '../tunnels/x25519.ts'
+import { DEFAULT_ROUTES } from '../addresses/prefix.ts'
+import { publicKeyOf } from '../keys/x25519.ts'
 import type {
   AcceptedRoute,
   AddedGuest,

@@ -7,7 +7,7 @@
 import { type Clock, type Logger, type Random, shortPeerId } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { concernsLeases, readLeader, readWaiting, writeLeader } from './dhcp-bucket.ts'
+import { concernsLeases, readLeader, readWaiting, writeLeader } from '../addresses/dhcp-bucket.ts'
 import {
   TRANSFER_FALLBACK_MS,
   TRANSFER_GATHER_MS,

@@ -5,7 +5,7 @@
 import type { Clock, PeerId, Random } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { VpnNetwork } from '../ports.ts'
-import type { Refusal, RefusalCounter } from '../tunnels/refusals.ts'
+import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { LEGACY_PROTOCOL, MAX_STREAMS_OUT, STREAMS_IN_PER_PEER } from './limits.ts'
 import { PacketReceiver } from './packet-receiver.ts'
 import { createPacketSender, type PacketSender } from './packet-sender.ts'

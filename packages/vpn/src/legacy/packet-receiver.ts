@@ -2,7 +2,7 @@
 import type { Clock, PeerId } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream } from '../ports.ts'
-import type { Refusal, RefusalCounter } from '../tunnels/refusals.ts'
+import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { MAX_STREAM_BYTES, MAX_UNFINISHED_BYTES, MAX_UNFINISHED_BYTES_PER_PEER, STREAM_MS } from './limits.ts'
 import { createPacketGatherer, type PacketGatherer } from './split-packets.ts'
 

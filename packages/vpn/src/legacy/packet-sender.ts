@@ -5,10 +5,10 @@
 import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { tunnelError, within } from '../tunnels/errors.ts'
-import { STREAM_OPEN_MS } from '../tunnels/limits.ts'
-import { StreamRetry } from '../tunnels/stream-retry.ts'
-import { LEGACY_PROTOCOL, STREAM_MS, STREAMS_OUT_PER_PEER } from './limits.ts'
+import { tunnelError, within } from '../streams/tunnel-error.ts'
+import { STREAM_OPEN_MS } from '../streams/limits.ts'
+import { LEGACY_PROTOCOL, STREAMS_OUT_PER_PEER, STREAM_MS } from './limits.ts'
+import { StreamRetry } from '../streams/stream-retry.ts'
 
 interface PacketSenderComponents {
   readonly engine: Pick<Engine, 'take'>

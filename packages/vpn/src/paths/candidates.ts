@@ -3,8 +3,9 @@ import { type Cidr, cidrContains, type IpAddress } from '@mesh/core'
 import { type Endpoint, endpointText } from '@mesh/engine'
 import ipaddr from 'ipaddr.js'
 import type { HostNetwork } from '../vpn.ts'
-import { MAX_CANDIDATES, MAX_MAPPED } from './limits.ts'
-import type { Candidate } from './path-state.ts'
+import { MAX_CANDIDATES } from '../wire/limits.ts'
+import { MAX_MAPPED } from './limits.ts'
+import type { Candidate } from '../wire/control-message.ts'
 
 /** Kinds of addresses at which no other machine can be. */
 const NOWHERE: ReadonlySet<string> = new Set([

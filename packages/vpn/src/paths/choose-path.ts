@@ -11,7 +11,8 @@ import {
   ROUNDS_MS,
 } from './limits.ts'
 import { withBreak } from './periodic-breaks.ts'
-import type { CandidateKind, Path, PathState } from './path-state.ts'
+import type { Path, PathState } from './path-state.ts'
+import type { CandidateKind } from '../wire/control-message.ts'
 
 /** How a candidate ranks where round trips are alike. */
 const RANKS: Readonly<Record<CandidateKind, number>> = { own: 0, mapped: 1, seen: 2, heard: 3 }

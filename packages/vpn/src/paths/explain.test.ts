@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { createPathState } from './create-path-state.ts'
 import { explain, isSameNat, type Nats } from './explain.ts'
 import { IDLE_MS } from './limits.ts'
-import type { CandidateKind, PathInput } from './path-state.ts'
+import type { PathInput } from './path-state.ts'
+import type { CandidateKind } from '../wire/control-message.ts'
 import { step } from './step.ts'
 
 const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }

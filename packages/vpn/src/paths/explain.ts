@@ -2,7 +2,8 @@
 import { type Endpoint, endpointText } from '@mesh/engine'
 import { isHeardLately } from './known-paths.ts'
 import { HEARD_MS, ROUNDS_MS } from './limits.ts'
-import type { Candidate, CandidateKind, Path, PathState } from './path-state.ts'
+import type { Path, PathState } from './path-state.ts'
+import type { Candidate, CandidateKind } from '../wire/control-message.ts'
 
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control

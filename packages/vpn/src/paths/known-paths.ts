@@ -9,7 +9,8 @@ import {
   MAX_PATHS,
   YOUNGER_MS,
 } from './limits.ts'
-import type { CandidateKind, LocalSocket, Path, PathState } from './path-state.ts'
+import type { LocalSocket, Path, PathState } from './path-state.ts'
+import type { CandidateKind } from '../wire/control-message.ts'
 
 /** An address of the peer, and which socket of this node reaches it. */
 export interface PathEnds {

@@ -10,8 +10,6 @@ export const PROBE_MAC_BYTES = 16
 /** The bytes that WireGuard adds to a packet. */
 export const SEAL_BYTES = 32
 
-/** The most candidates that are told, and taken from a peer. */
-export const MAX_CANDIDATES = 16
 /** The most paths that are known to one peer: its addresses, with those that its probes came from, by each socket. */
 export const MAX_PATHS = 40
 /** The least MTU of a path, in bytes: IPv6 inside of the tunnel needs it. A tunnel with a smaller one asks no more of its paths. */

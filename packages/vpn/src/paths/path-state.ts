@@ -1,16 +1,6 @@
 /** The knowledge of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
 import type { Endpoint } from '@mesh/engine'
-
-/**
- * How an address was learnt. `own`: of an interface. `mapped`: a port that a router gave to the peer's socket. `seen`:
- * others saw the peer's socket there. `heard`: a probe of the peer came from there.
- */
-export type CandidateKind = 'own' | 'mapped' | 'seen' | 'heard'
-
-export interface Candidate {
-  readonly endpoint: Endpoint
-  readonly kind: CandidateKind
-}
+import type { Candidate, CandidateKind } from '../wire/control-message.ts'
 
 /** The port of a further socket of the engine; undefined: its own one. */
 export type LocalSocket = number | undefined

@@ -1,9 +1,10 @@
 /** The ways to peers over UDP, as the tunnels see them; `createPaths` makes them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
-import type { PathsMessage } from '../tunnels/control-message.ts'
+import type { PathsMessage } from '../wire/control-message.ts'
 import type { UdpStatus } from './explain.ts'
-import type { Candidate, UdpPath } from './path-state.ts'
+import type { UdpPath } from './path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import type { WatchedCandidatesInit } from './watched-candidates.ts'
 
 export interface PathsInit extends WatchedCandidatesInit {

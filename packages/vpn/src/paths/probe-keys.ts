@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 import { type PeerId } from '@mesh/core'
-import { framed } from '../tunnels/secrets.ts'
+import { framed } from '../keys/secrets.ts'
 
 /** The keys of the probes between two peers, one for each direction. */
 export interface ProbeKeys {

@@ -11,7 +11,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Random } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
-import { addressBytes, addressOf } from './address-bytes.ts'
+import { addressBytes, addressOf } from '../wire/address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
 
 const MAGIC = [0x6d, 0x70, 1] as const

@@ -24,7 +24,8 @@ import {
 import { answerMs, expire, leave, lose, suspect } from './lost-probes.ts'
 import { takeSocket, takeSocketClosed } from './own-turn.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
-import type { Candidate, Path, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import type { Path, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import { LEAST_PING_BYTES } from './probe-message.ts'
 import { isMeasuring, ping, probe, raiseAt, search, searchAgainAt } from './send-probes.ts'
 

@@ -7,7 +7,7 @@ import type { Endpoint, Engine } from '@mesh/engine'
 import type { HostNetwork } from '../vpn.ts'
 import { isCandidateAddress, type OwnInput, ownCandidates } from './candidates.ts'
 import { MAX_SEEN, OWN_ADDRESSES_MS, SEEN_LATELY_MS } from './limits.ts'
-import type { Candidate } from './path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import type { OwnSockets } from './own-sockets.ts'
 
 export interface WatchedCandidatesInit {

@@ -11,8 +11,16 @@ import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES, STEP_ENTRIES } f
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild } from './table-build.ts'
 import type { AcceptPolicy, TableInput } from './table-input.ts'
-import { covers, holdsPrivate, hostPrefix, isBroad, isPublic, type Prefix, prefixOf } from './prefix.ts'
-import type { Route } from './read-entry.ts'
+import {
+  covers,
+  holdsPrivate,
+  hostPrefix,
+  isBroad,
+  isPublic,
+  type Prefix,
+  prefixOf,
+} from '../addresses/prefix.ts'
+import type { Route } from '../addresses/read-entry.ts'
 import { chooseRouteEntries, type DatedRoute } from './route-entries.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 

@@ -3,16 +3,7 @@
  * counts once: from then on it stands for the peer that had it (`pinned`), whoever claims it later. Pure.
  */
 import { type IpAddress, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
-
-export type IpFamily = 'ipv4' | 'ipv6'
-
-/**
- * The faults of an exit's machine that its members are told, by the codes of its own problems. `exit.firewall`: a firewall drops
- * what is forwarded. `exit.no_route`: it has no default route of a family that it forwards. `exit.no_resolver`: it has no
- * DNS server for members whose own is in their local network.
- */
-export const EXIT_FAULTS = ['exit.firewall', 'exit.no_route', 'exit.no_resolver'] as const
-export type ExitFault = (typeof EXIT_FAULTS)[number]
+import type { ExitFault, IpFamily } from '../addresses/exit-faults.ts'
 
 export interface ExitWish {
   /** A peer id, an address of the VPN, or a name, as the person wrote it. */

@@ -3,7 +3,7 @@ import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import type { EngineGuest, EnginePeer, EngineTable, Tunnel } from '@mesh/engine'
 import { type Guest, guestAddresses } from '../guests/guest-file.ts'
 import type { VpnTable } from './build-table.ts'
-import { hostRange } from './prefix.ts'
+import { hostRange } from '../addresses/prefix.ts'
 
 interface EngineTableInput {
   readonly own: readonly IpAddress[]

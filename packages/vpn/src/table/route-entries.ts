@@ -6,7 +6,7 @@
 import { Heap } from '@mesh/core'
 import type { KeyedEntry } from '@mesh/ledger'
 import { MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
-import { isOwnersWord, readRoute, type Route } from './read-entry.ts'
+import { isOwnersWord, readRoute, type Route } from '../addresses/read-entry.ts'
 import type { TableBuild } from './table-build.ts'
 import type { TableInput } from './table-input.ts'
 

@@ -2,7 +2,7 @@
 import { type IpAddress, shortPeerId } from '@mesh/core'
 import { MAX_PEER_ROUTES, MAX_UNNAMED_ROUTES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, StaticPeer, VpnProblem } from '../vpn.ts'
-import type { Route } from './read-entry.ts'
+import type { Route } from '../addresses/read-entry.ts'
 
 /** The most that one problem names; more are counted. */
 const MAX_NAMED = 3

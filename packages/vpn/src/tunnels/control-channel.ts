@@ -3,10 +3,10 @@ import { afterTurns, type Clock, toError } from '@mesh/core'
 import { createTokenBucket, type LoopBudget } from '@mesh/core/limits'
 import type { VpnChannel } from '../ports.ts'
 
-import type { PathsMessage } from './control-message.ts'
+import type { PathsMessage } from '../wire/control-message.ts'
 import type { KeyExchange, KeyExchangeStep } from './key-exchange.ts'
 import { CONTROL_MESSAGES_PER_MINUTE, KEY_EXCHANGE_MS } from './limits.ts'
-import type { Refusal } from './refusals.ts'
+import type { Refusal } from '../streams/refusals.ts'
 
 const MESSAGE_RATE = { perSecond: CONTROL_MESSAGES_PER_MINUTE / 60, burst: CONTROL_MESSAGES_PER_MINUTE }
 

@@ -1,7 +1,8 @@
 /** Machines in memory, as stories: all real but the network and the devices. */
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { PACKETS_PROTOCOL, VPN_PROTOCOL } from './limits.ts'
+import { PACKETS_PROTOCOL } from './limits.ts'
+import { VPN_PROTOCOL } from '../wire/limits.ts'
 import { addressOf, peerOf } from '../testing/memory-machine.ts'
 import { createMemoryNetwork } from '../testing/memory-network.ts'
 import { readAll } from '../testing/memory-stream.ts'
@@ -294,7 +295,7 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     await received(b, 1)
     const thief = network.join(peerOf(9))
     const channel = await thief.network.channels.open(a.peer, VPN_PROTOCOL, { maxMessageBytes: 4096 })
-    const { encodeHello } = await import('./control-message.ts')
+    const { encodeHello } = await import('../wire/control-message.ts')
     await channel.send(encodeHello({ publicKey: b.engine.publicKey, nonce: new Uint8Array(32), mtu: 1280 }))
     await expect(readAll(channel)).rejects.toThrow('reset')
     expect(a.tunnels.refusals()).toEqual({ 'key.held_by_another': 1 })

@@ -7,18 +7,19 @@
  */
 import type { PeerId } from '@mesh/core'
 import type { EngineEvent, Tunnel } from '@mesh/engine'
-import type { Candidate } from '../paths/path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import { createPaths } from '../paths/create-paths.ts'
 import type { Paths } from '../paths/paths.ts'
 import { createLegacyTunnels, type LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
 import { ConnectionDoubts } from './connection-doubts.ts'
-import { tunnelError } from './errors.ts'
+import { tunnelError } from '../streams/tunnel-error.ts'
 import { createKeyChannels, type KeyChannels } from './key-channels.ts'
-import { TUNNELS_GATHER_MS, VPN_PROTOCOL } from './limits.ts'
+import { TUNNELS_GATHER_MS } from './limits.ts'
+import { VPN_PROTOCOL } from '../wire/limits.ts'
 import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
 import { createPathSearch, type PathSearch } from './path-search.ts'
-import { createRefusalCounter, type Refusal, type RefusalCounter } from './refusals.ts'
+import { createRefusalCounter, type Refusal, type RefusalCounter } from '../streams/refusals.ts'
 import type { TunnelProbe, Tunnels, TunnelsComponents, TunnelsInit, TunnelStatus } from './tunnels.ts'
 
 export function createTunnels(init: TunnelsInit, components: TunnelsComponents): Tunnels {

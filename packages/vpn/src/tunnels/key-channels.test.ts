@@ -11,9 +11,9 @@ import {
   MAX_OWN_EXCHANGES,
   SECOND_OPENER_MS,
   SERVED_EXCHANGES,
-  VPN_PROTOCOL,
 } from './limits.ts'
-import { createRefusalCounter } from './refusals.ts'
+import { VPN_PROTOCOL } from '../wire/limits.ts'
+import { createRefusalCounter } from '../streams/refusals.ts'
 import { peerOf } from '../testing/memory-machine.ts'
 import { createMemoryNetwork, type MemoryNetwork } from '../testing/memory-network.ts'
 import { readAll } from '../testing/memory-stream.ts'

@@ -9,25 +9,24 @@ import { type Clock, type Logger, type PeerId, type Random, toError } from '@mes
 import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
-import { tunnelError } from './errors.ts'
-import type { PathsMessage } from './control-message.ts'
+import { tunnelError } from '../streams/tunnel-error.ts'
+import type { PathsMessage } from '../wire/control-message.ts'
 import { createKeyExchange } from './key-exchange.ts'
 import { KeyMember, type LiveChannel } from './key-member.ts'
 import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
 import {
   CONTROL_CHANNELS_PER_PEER,
   EXCHANGE_RETRY_MS,
-  HASH_BYTES,
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
   MAX_EXCHANGE_RETRY_MS,
   MAX_OWN_EXCHANGES,
   SECOND_OPENER_MS,
   SERVED_EXCHANGES,
-  VPN_PROTOCOL,
 } from './limits.ts'
-import type { Refusal, RefusalCounter } from './refusals.ts'
-import { derivePresharedKey } from './secrets.ts'
+import { HASH_BYTES, VPN_PROTOCOL } from '../wire/limits.ts'
+import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
+import { derivePresharedKey } from '../keys/secrets.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 interface KeyChannelsInit {

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { parsePeerId, type PeerId } from '@mesh/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeControl, encodeHello, encodeProof } from './control-message.ts'
+import { decodeControl, encodeHello, encodeProof } from '../wire/control-message.ts'
 import { createKeyExchange, type KeyExchange, type KeyExchangeInit } from './key-exchange.ts'
-import { derivePresharedKey } from './secrets.ts'
-import { sharedSecret } from './x25519.ts'
+import { derivePresharedKey } from '../keys/secrets.ts'
+import { sharedSecret } from '../keys/x25519.ts'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const vector = JSON.parse(read('../../test/vectors/vpn.json')) as Record<string, string>

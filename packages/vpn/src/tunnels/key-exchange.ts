@@ -13,10 +13,11 @@ import {
   encodeProof,
   type HelloMessage,
   type PathsMessage,
-} from './control-message.ts'
-import { HASH_BYTES } from './limits.ts'
-import { buildKeyProof, isKeyProof } from './secrets.ts'
-import { sharedSecret } from './x25519.ts'
+} from '../wire/control-message.ts'
+import type { KeyRefusal } from '../streams/refusals.ts'
+import { HASH_BYTES } from '../wire/limits.ts'
+import { buildKeyProof, isKeyProof } from '../keys/secrets.ts'
+import { sharedSecret } from '../keys/x25519.ts'
 
 export interface KeyExchangeInit {
   readonly self: PeerId
@@ -31,24 +32,6 @@ export interface KeyExchangeInit {
   /** True when another peer holds this key now. */
   readonly isHeld: (publicKey: Uint8Array) => boolean
 }
-
-/** Why an exchange was refused, by the codes that are counted. */
-export type KeyRefusal =
-  | 'key.bad_message'
-  /** Its hello has lengths that no key and nonce have, or an MTU that IP does not allow. */
-  | 'key.bad_hello'
-  /** The peer sent our own key. */
-  | 'key.own'
-  /** Its key is a point of low order: the secret would be no secret. */
-  | 'key.weak'
-  | 'key.held_by_another'
-  /** It sent a second hello or proof. */
-  | 'key.twice'
-  /** It sent a proof before its hello. */
-  | 'key.early_proof'
-  | 'key.wrong_proof'
-  /** It told addresses before the keys were exchanged. */
-  | 'key.early_paths'
 
 export type KeyExchangeStep =
   | { readonly kind: 'send'; readonly message: Uint8Array }

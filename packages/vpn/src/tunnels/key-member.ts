@@ -2,7 +2,7 @@
 import type { PeerId } from '@mesh/core'
 import type { Backoff } from '@mesh/core/limits'
 import type { VpnChannel } from '../ports.ts'
-import type { PathsMessage } from './control-message.ts'
+import type { PathsMessage } from '../wire/control-message.ts'
 import { isSameKey } from './key-registry.ts'
 import { KEY_EXCHANGE_MS } from './limits.ts'
 

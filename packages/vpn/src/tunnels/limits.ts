@@ -1,12 +1,8 @@
 /** Bounds and times of the tunnels to peers. First what the protocols fix, then what we chose. */
 import type { ScopeLimits } from '@mesh/core/limits'
 
-/** The control channel between members, which tells keys (docs/PROTOCOLS.md, 'VPN'). */
-export const VPN_PROTOCOL = '/mesh/vpn/1'
 /** Frames of sealed datagrams, on one stream for each direction (docs/PROTOCOLS.md, 'VPN'). */
 export const PACKETS_PROTOCOL = '/mesh/packets/1'
-/** Length of nonces, macs and X25519 keys. */
-export const HASH_BYTES = 32
 
 // Control channels
 
@@ -48,16 +44,8 @@ export const TUNNELS_GATHER_MS = 20
 
 // Streams of packets
 
-/** The wait after a first stream that failed, in ms; it doubles with each failure. */
-export const STREAM_RETRY_MS = 200
-/** The longest wait after a stream that failed, in ms. */
-export const MAX_STREAM_RETRY_MS = 10_000
 /** How long a stream has to live, in ms, not to count as one that failed. */
 export const STREAM_PROVEN_MS = 10_000
-/** How long opening a stream may take, in ms, with the connection that it may need. */
-export const STREAM_OPEN_MS = 30_000
-/** The least time between two tries to open a stream to a peer that came back, in ms. */
-export const STREAM_EARLY_RETRY_MS = 1_000
 /** How long a stream stays open without packets, in ms: thousands of peers must not hold streams for ever. */
 export const STREAM_IDLE_MS = 5 * 60_000
 /** How long a stream may take nothing, in ms, before it is given up for a new one. */

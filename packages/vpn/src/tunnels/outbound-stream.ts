@@ -11,16 +11,16 @@
 import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
-import { tunnelError, within } from './errors.ts'
+import { tunnelError, within } from '../streams/tunnel-error.ts'
 import {
   BATCHES_PER_TURN,
   PACKETS_PROTOCOL,
   STREAM_IDLE_MS,
-  STREAM_OPEN_MS,
   STREAM_PROVEN_MS,
   STREAM_STALL_MS,
 } from './limits.ts'
-import { StreamRetry } from './stream-retry.ts'
+import { STREAM_OPEN_MS } from '../streams/limits.ts'
+import { StreamRetry } from '../streams/stream-retry.ts'
 
 interface OutboundComponents {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>

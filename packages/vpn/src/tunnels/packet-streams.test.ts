@@ -3,20 +3,19 @@ import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import {
   HELD_STREAMS,
-  MAX_STREAM_RETRY_MS,
   PACKETS_PROTOCOL,
   STREAM_HELD_MS,
   STREAM_IDLE_MS,
   STREAM_MOVE_MS,
   STREAM_PROVEN_MS,
-  STREAM_RETRY_MS,
   STREAM_STALL_MS,
   STREAM_SWEEP_MS,
   STREAM_UNANSWERED_AGAIN_MS,
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
+import { MAX_STREAM_RETRY_MS, STREAM_RETRY_MS } from '../streams/limits.ts'
 import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
-import { createRefusalCounter } from './refusals.ts'
+import { createRefusalCounter } from '../streams/refusals.ts'
 import { peerOf } from '../testing/memory-machine.ts'
 import { createMemoryNetwork, type MemoryMember, type MemoryNetwork } from '../testing/memory-network.ts'
 

@@ -19,7 +19,7 @@ import {
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { createOutboundStream, type OutboundStream } from './outbound-stream.ts'
-import type { Refusal, RefusalCounter } from './refusals.ts'
+import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 
 interface PacketStreamsComponents {
   readonly engine: Pick<Engine, 'take' | 'inject' | 'restart' | 'retryHandshake'>

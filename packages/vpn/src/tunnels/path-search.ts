@@ -1,7 +1,7 @@
 /** Searches for a path to the peers for whom packets wait: some at a time, each again after growing waits. */
 import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
-import { tunnelError, within } from './errors.ts'
+import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { createWorkQueue } from './work-queue.ts'
 import {
   MAX_SEARCH_RETRY_MS,

@@ -2,11 +2,11 @@
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
-import type { Candidate } from '../paths/path-state.ts'
+import type { Candidate } from '../wire/control-message.ts'
 import type { PathsInit } from '../paths/paths.ts'
 import type { PeerPath, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
-import type { Refusal } from './refusals.ts'
+import type { Refusal } from '../streams/refusals.ts'
 
 export interface TunnelsInit {
   readonly self: PeerId

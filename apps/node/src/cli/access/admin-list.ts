@@ -1,7 +1,7 @@
 /** `mesh admin list`: administrators, members, invites. */
 import { printable, shortPeerId } from '@mesh/core'
 import type { AdmissionView } from '@mesh/api-contract'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatTable } from '../format-table.ts'

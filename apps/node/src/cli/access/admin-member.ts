@@ -1,7 +1,7 @@
 /** Admits and revokes members: `mesh admin admit`, `mesh admin revoke`. */
 import { MeshError, tryParsePeerId } from '@mesh/core'
 import type { AdmissionView } from '@mesh/api-contract'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Call, Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 

@@ -1,8 +1,8 @@
 /** `mesh api-token`: the tokens that the API of a node asks for, in the file that `--api-token-file` names. */
 import { createToken, parseTokenLine, parseTokenList } from '@mesh/api-server'
 import { MeshError, printable, systemRandom } from '@mesh/core'
-import { printableJson } from '../../log/printable.ts'
-import { shellWord } from '../../log/shell-word.ts'
+import { printableJson } from '../../words/printable.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { changeTokenFile, readTokenFile } from '../../state/api-tokens.ts'
 import type { Call, Run } from '../command.ts'
 import { formatTable } from '../format-table.ts'

@@ -1,5 +1,5 @@
 /** `mesh peergater ecdsa-genkey`: a key pair as EdgeVPN-compatible nodes take it. */
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 
 export const runGenerateKey: Run = async ({ settings, out }) => {

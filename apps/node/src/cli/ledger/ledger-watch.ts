@@ -2,7 +2,7 @@
 import type { ApiClient } from '@mesh/api-client'
 import type { ApiEvent } from '@mesh/api-contract'
 import { printable, shortPeerId, stringifyExactJson } from '@mesh/core'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Call, Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 

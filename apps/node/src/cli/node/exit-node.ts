@@ -1,7 +1,7 @@
 /** `mesh exit-node`: which member the running node uses as its exit, and changes of it. */
 import { printable } from '@mesh/core'
 import type { VpnView } from '@mesh/api-contract'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { exitLines } from './status.ts'

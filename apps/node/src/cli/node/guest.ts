@@ -1,7 +1,7 @@
 /** `mesh guest`: stock WireGuard apps that the running node carries for. */
 import { printable } from '@mesh/core'
 import type { GuestView } from '@mesh/api-contract'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatBytes } from '../format-quantity.ts'

@@ -2,7 +2,7 @@
 import type { LogLevelView } from '@mesh/api-contract'
 import { MeshError } from '@mesh/core'
 import { refuseLogLevels } from '../../log/log-level.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatTable } from '../format-table.ts'

@@ -2,7 +2,7 @@
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { MachineView, VpnPeerView } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatTable } from '../format-table.ts'

@@ -1,6 +1,6 @@
 /** `mesh peers`: whom the running node knows. */
 import type { PeerView } from '@mesh/api-contract'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatPeers, formatReach } from './peer-table.ts'

@@ -3,7 +3,7 @@ import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { PeerPingView, VpnPingView } from '@mesh/api-contract'
 import { printable, systemClock } from '@mesh/core'
 import { EXIT } from '../../errors.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Call, Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 

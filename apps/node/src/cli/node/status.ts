@@ -10,7 +10,7 @@ import type {
   VpnView,
 } from '@mesh/api-contract'
 import { printable, shortPeerId } from '@mesh/core'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import { CONTROL_SOCKET } from '../../state/instance-folder.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'

@@ -3,7 +3,7 @@ import type { ApiClient } from '@mesh/api-client'
 import { MeshError } from '@mesh/core'
 import type { Call } from '../command.ts'
 import { findCommonNode, findNode } from '../find-node.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 
 /** One thing to ask for, and what to tell the person. */
 export interface Asked {

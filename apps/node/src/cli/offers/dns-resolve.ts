@@ -2,7 +2,7 @@
 import type { NameResolutionView } from '@mesh/api-contract'
 import { printable, shortPeerId } from '@mesh/core'
 import { EXIT } from '../../errors.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatTable } from '../format-table.ts'

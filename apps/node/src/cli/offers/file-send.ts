@@ -1,7 +1,7 @@
 /** `mesh file-send`: offers a file or folder to members. */
 import { resolve } from 'node:path'
 import { EXIT } from '../../errors.ts'
-import { shellWord } from '../../log/shell-word.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { parseFile } from '../../settings/service-values.ts'
 import type { Run } from '../command.ts'
 import { type Asked, askCommonNode } from './common-node.ts'

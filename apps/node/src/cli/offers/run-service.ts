@@ -1,7 +1,7 @@
 /** `mesh service-add`, `mesh service-connect` and `mesh proxy`: a node of its own, for that purpose alone. */
 import { MeshError } from '@mesh/core'
 import { EXIT } from '../../errors.ts'
-import { shellWord } from '../../log/shell-word.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import type { Settings } from '../../settings/options.ts'
 import { parseListen, parseOffer, parseProxyAddress } from '../../settings/service-values.ts'
 import type { Call, Run } from '../command.ts'

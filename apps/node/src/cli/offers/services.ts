@@ -15,7 +15,7 @@ import { requireCommonNode } from './common-node.ts'
 import { findNode } from '../find-node.ts'
 import { formatBytes } from '../format-quantity.ts'
 import { formatTable } from '../format-table.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 
 export const runServices: Run = async (call) => {
   const view = await readServices(await findNode(call))

@@ -1,7 +1,7 @@
 /** A transfer on the command line: one line that is drawn again on a terminal, else a line now and then. */
 import { printable } from '@mesh/core'
 import type { ReceiveState } from '@mesh/services'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Call } from '../command.ts'
 import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
 

@@ -2,7 +2,7 @@
 import { printable } from '@mesh/core'
 import type { LeftOut, ReceivedFile } from '@mesh/services'
 import { EXIT } from '../../errors.ts'
-import { printableJson } from '../../log/printable.ts'
+import { printableJson } from '../../words/printable.ts'
 import type { Call } from '../command.ts'
 import { formatBytes } from '../format-quantity.ts'
 

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { ApiError } from '@mesh/api-client'
 import { expect, test } from 'vitest'
-import type { TrackedWrite, WriteState } from '../../data/writes.ts'
+import type { TrackedWrite, WriteState } from '../../model/tracked-write.ts'
 import { buildKeyRows, filterKeyRows } from './key-rows.ts'
 
 const write = (key: string, outcome: WriteState): TrackedWrite => ({

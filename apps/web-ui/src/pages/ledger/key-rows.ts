@@ -1,5 +1,5 @@
 import type { BucketView } from '@mesh/api-contract'
-import type { TrackedWrite } from '../../data/writes.ts'
+import type { TrackedWrite } from '../../model/tracked-write.ts'
 import { printInLine } from '../../model/typed-value.ts'
 
 /** One key as the list shows it: the value that is known, and a write of this page that is on its way. */
