@@ -25,7 +25,7 @@ export interface ClientConnectionInit {
 export class ClientConnection extends Duplex {
   readonly #socket: Socket
   readonly #init: ClientConnectionInit
-  /** What came and was not parsed. */
+  /** Bytes that came and were not parsed. */
   #unread: Buffer | undefined
   #hasEnded = false
   #isWanted = true
