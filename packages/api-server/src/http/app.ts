@@ -52,27 +52,13 @@ export type ListenerKind = 'tcp' | 'unix' | 'control'
 
 export function createApp(shared: AppComponents, kind: ListenerKind): Express {
   const components = { ...shared, authenticator: kind === 'control' ? openToAll : shared.authenticator }
-  const isLocal = kind !== 'tcp'
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.enable('strict routing')
   app.enable('case sensitive routing')
   app.set('query parser', false)
-  app.use((_req, res, next) => {
-    res.on('finish', () => components.counts.add(String(res.locals['route'] ?? 'none'), res.statusCode))
-    next()
-  })
-  if (!isLocal) app.use(guardMiddleware(components))
-  app.use((req, _res, next) => {
-    checkAnnouncedSize(req)
-    next()
-  })
-  // what is served here without being a route of the contract needs this, too
-  app.use('/debug', (req, _res, next) => {
-    if (req.method !== 'OPTIONS') components.authenticator.check(req, 'admin')
-    next()
-  })
+  app.use(checkMiddleware(components, kind))
   serveRoutes(app, components, kind)
   if (components.profiles !== undefined) serveProfiles(app, components.profiles)
   app.use((req, res) => serveOther(components, req, res))
@@ -80,17 +66,27 @@ export function createApp(shared: AppComponents, kind: ListenerKind): Express {
   return app
 }
 
-function guardMiddleware({ guard, writes }: AppComponents) {
+/** One middleware for steps 1 to 4: each one costs every request its time. */
+function checkMiddleware(components: AppComponents, kind: ListenerKind) {
+  const { counts, authenticator } = components
   return (req: Request, res: Response, next: NextFunction) => {
-    guard.checkHost(req)
-    if (isDataPath(splitTarget(req.url).path)) guard.checkOrigin(req, res)
-    const address = req.socket.remoteAddress ?? ''
-    const isWrite = req.method === 'PUT' || req.method === 'POST' || req.method === 'DELETE'
-    if (isWrite && !isLoopback(address) && !writes.take({ address })) {
-      throw new Problem('http.rate_limited')
-    }
+    res.once('finish', () => counts.add(String(res.locals['route'] ?? 'none'), res.statusCode))
+    const { path } = splitTarget(req.url)
+    if (kind === 'tcp') checkSender(components, req, res, path)
+    checkAnnouncedSize(req)
+    // profiles are no routes of the contract
+    if (/^\/debug(\/|$)/.test(path) && req.method !== 'OPTIONS') authenticator.check(req, 'admin')
     next()
   }
+}
+
+function checkSender({ guard, writes }: AppComponents, req: Request, res: Response, path: string): void {
+  guard.checkHost(req)
+  if (isDataPath(path)) guard.checkOrigin(req, res)
+  const isWrite = req.method === 'PUT' || req.method === 'POST' || req.method === 'DELETE'
+  if (!isWrite) return
+  const address = req.socket.remoteAddress ?? ''
+  if (!isLoopback(address) && !writes.take({ address })) throw new Problem('http.rate_limited')
 }
 
 /** True for paths that pages of others must not read or change; the web page itself may be linked to. */

@@ -18,10 +18,12 @@ export function parseInput(route: RouteDefinition, req: Request, body: JsonBody 
 
 /** Express decodes each segment once; of the rest of a path it gives a list. */
 function pathParameters(req: Request): Readonly<Record<string, string>> {
-  const entries = Object.entries<string | readonly string[]>(req.params)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'string' ? value : value.join('/')]),
-  )
+  const parameters: Record<string, string> = Object.create(null)
+  for (const name in req.params) {
+    const value = req.params[name] ?? ''
+    parameters[name] = typeof value === 'string' ? value : value.join('/')
+  }
+  return parameters
 }
 
 /** Given twice, the first counts. */

@@ -58,16 +58,17 @@ export async function send(
   { body, type = JSON_TYPE, etag, next }: Prepared,
   large: LargeAnswerComponents,
 ): Promise<void> {
-  if (etag !== undefined) {
+  const kept = etag === undefined ? {} : { ETag: etag, 'Cache-Control': 'private, no-cache' }
+  if (etag !== undefined && req.headers['if-none-match'] !== undefined) {
     res.setHeader('ETag', etag)
     if (req.fresh) {
-      res.writeHead(304, { ...API_HEADERS, 'Cache-Control': 'private, no-cache' }).end()
+      res.writeHead(304, { ...API_HEADERS, ...kept }).end()
       return
     }
   }
   const headers = {
     ...API_HEADERS,
-    ...(etag !== undefined && { 'Cache-Control': 'private, no-cache' }),
+    ...kept,
     ...(next !== undefined && { Link: `<${nextPage(req.url, next)}>; rel="next"` }),
     'Content-Type': type,
   }

@@ -70,9 +70,11 @@ export function createHttpServer(
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
   passConnections(server, clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    res.on('finish', () => {
-      if (!req.complete) cutOff(req.socket, clock)
-    })
+    if (hasBody(req)) {
+      res.once('finish', () => {
+        if (!req.complete) cutOff(req.socket, clock)
+      })
+    }
     connectionOf(req.socket)?.queue(res, () => {
       try {
         readHead(req)
@@ -129,6 +131,10 @@ function isHealthCheck(piece: Buffer): boolean {
 
 function connectionOf(socket: Duplex): ClientConnection | undefined {
   return socket instanceof ClientConnection ? socket : undefined
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
 }
 
 /** Tells what is wrong with bytes that are no request. */
