@@ -3,7 +3,7 @@ import { createRateLimiter, type Logger, LoopTurns, TimeShare } from '@mesh/core
 import type { Express } from 'express'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
-import { createReaderSeats } from './events/reader-seats.ts'
+import { createReaderSeats } from './messages/reader-seats.ts'
 import {
   publishAccessEvents,
   publishLedgerEvents,

@@ -2,7 +2,7 @@ import { MAX_BODY_BYTES } from '@mesh/api-contract'
 import type { Request, Response } from 'express'
 import { MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper } from '../views/json-text.ts'
-import { issue, Problem } from './problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 

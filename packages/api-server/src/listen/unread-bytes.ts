@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '@mesh/core'
 import { MAX_UNREAD_BYTES, UNREAD_CHECK_MS } from '../limits.ts'
-import { otherMachineOf } from './other-machine.ts'
+import { otherMachineOf } from '../messages/other-machine.ts'
 
 /** How much longer than the counting of what all hold it rests afterwards. */
 const COUNTING_REST = 4

@@ -1,4 +1,4 @@
-/** A block's hash by the ledger's digest, at the same cost for any size. `legacy/print-hash.ts` has the legacy one. */
+/** A block's hash by the ledger's digest, at the same cost for any size. `print-hash.ts` has the legacy one. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import type { BlockHead } from '../snapshot.ts'

@@ -1,5 +1,5 @@
 /**
- * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `legacy/go-fields.ts`. One
+ * Reads one block's JSON entry by entry (docs/WIRE.md 4.1 and 4.2), with the tolerance of `go-json/go-fields.ts`. One
  * bad entry is reported and skipped; what came before a syntax error stays. What nobody wants of a block is bounded, and
  * skipped with pauses.
  */

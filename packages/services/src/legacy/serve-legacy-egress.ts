@@ -22,7 +22,7 @@ import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
 import { takeLegacySlot } from './take-legacy-slot.ts'
 
-export interface LegacyDestination {
+interface LegacyDestination {
   readonly host: string
   readonly port: number
   /** The member that asks, as a text. */

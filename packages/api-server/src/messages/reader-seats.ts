@@ -5,7 +5,7 @@
  * nobody out.
  */
 import { greatestGroup, KeyedCounts } from '@mesh/core'
-import { otherMachineOf } from '../listen/other-machine.ts'
+import { otherMachineOf } from './other-machine.ts'
 import {
   MAX_EVENT_READERS,
   MAX_REMOTE_EVENT_READERS,

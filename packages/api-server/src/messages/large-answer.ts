@@ -4,7 +4,7 @@
  */
 import type { Clock, TimeShare } from '@mesh/core'
 import type { Request, Response } from 'express'
-import type { ReaderSeats } from '../events/reader-seats.ts'
+import type { ReaderSeats } from './reader-seats.ts'
 import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS, LARGE_ANSWERS_BURST_MS } from '../limits.ts'
 import { Problem } from './problem.ts'
 
