@@ -12,17 +12,3 @@ pub fn trim() -> bool {
 pub fn trim() -> bool {
     false
 }
-
-/// Has the C library take each block of at least so many bytes from the system by itself, and give it back when it is freed.
-/// The library raises that bound as large blocks are freed, up to 32 MiB, and keeps what it then has among the small ones.
-/// False where it has no such call.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub fn map_blocks_from(bytes: i32) -> bool {
-    // SAFETY: mallopt takes the allocator's own locks, changes a setting alone, and may be called by any thread.
-    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, bytes) == 1 }
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn map_blocks_from(_bytes: i32) -> bool {
-    false
-}

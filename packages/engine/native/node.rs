@@ -312,22 +312,10 @@ pub fn allow_fragments(fd: i32) -> Result<()> {
     socket::allow_fragments(fd).map_err(system)
 }
 
-/// A further descriptor of an open file or socket of this process, which whoever asks has to close.
-#[napi]
-pub fn duplicate_descriptor(fd: i32) -> Result<i32> {
-    socket::duplicate_descriptor(fd).map_err(system)
-}
-
 /// Gives the system back what the C library keeps of freed memory.
 #[napi]
 pub fn trim_memory() -> bool {
     memory::trim()
-}
-
-/// Has the C library take each block of at least so many bytes from the system by itself.
-#[napi]
-pub fn map_blocks_from(bytes: i32) -> bool {
-    memory::map_blocks_from(bytes)
 }
 
 /// Every reason's name, so that a test can hold TypeScript's against them.

@@ -182,13 +182,6 @@ pub fn allow_fragments(fd: RawFd) -> io::Result<()> {
     set_option_of(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT as u32)
 }
 
-/// A further descriptor of the same open file; programs that this process starts do not get it.
-pub fn duplicate_descriptor(fd: RawFd) -> io::Result<RawFd> {
-    // SAFETY: the call takes numbers alone, and fails for what is no descriptor.
-    let further = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if further < 0 { Err(io::Error::last_os_error()) } else { Ok(further) }
-}
-
 fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {
     set_option_of(fd, libc::SOL_SOCKET, option, value)
 }

@@ -36,12 +36,10 @@ it('has these public names', () => {
     'MAX_OUTBOUND_BYTES',
     'allowFragments',
     'capSegments',
-    'duplicateDescriptor',
     'endpointText',
     'engineSupport',
     'framesOf',
     'kernelSupport',
-    'mapBlocksFrom',
     'markSocket',
     'openEngine',
     'openKernelEngine',
@@ -78,25 +76,6 @@ it.skipIf(whyNoAddon !== undefined)(
     const isGiven = surface.trimMemory()
     expect(buffers).toHaveLength(4_000)
     expect(isGiven && residentKb() >= before).toBe(false)
-  },
-)
-
-it.skipIf(whyNoAddon !== undefined)(
-  'gives a large block back when it is freed, however large others were',
-  () => {
-    const residentMb = () => process.memoryUsage.rss() / 2 ** 20
-    const allocate = (count: number, bytes: number) =>
-      Array.from({ length: count }, () => Buffer.allocUnsafeSlow(bytes).fill(1))
-    expect(surface.mapBlocksFrom(256 * 1024)).toBe(true)
-    // what the library takes its bound from
-    for (const { buffer } of allocate(4, 16 * 2 ** 20)) buffer.transfer(0)
-    const blocks = allocate(48, 4 * 2 ** 20)
-    const before = residentMb()
-    // every second one lives, so that those between could not be given back in a row
-    for (const [at, { buffer }] of blocks.entries()) if (at % 2 === 0) buffer.transfer(0)
-    // 96 MB went; other threads of this process allocate meanwhile
-    expect(residentMb()).toBeLessThan(before - 32)
-    expect(blocks).toHaveLength(48)
   },
 )
 

@@ -37,7 +37,6 @@ export {
 } from './kernel-engine.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { allowFragments, capSegments } from './narrow-paths.ts'
-export { duplicateDescriptor } from './duplicate-descriptor.ts'
 export { markSocket } from './mark-socket.ts'
 export type { UdpInit } from './native-init.ts'
 export {
@@ -57,4 +56,4 @@ export {
   type Tunnel,
   type TunnelPath,
 } from './table.ts'
-export { mapBlocksFrom, trimMemory } from './trim-memory.ts'
+export { trimMemory } from './trim-memory.ts'

@@ -8,9 +8,7 @@ export interface NativeAddon {
   markSocket(fd: number, mark: number): void
   capSegments(fd: number, bytes: number): void
   allowFragments(fd: number): void
-  duplicateDescriptor(fd: number): number
   trimMemory(): boolean
-  mapBlocksFrom(bytes: number): boolean
   reasonNames(): string[]
   eventNames(): string[]
 }

@@ -11,15 +11,3 @@ import { loadAddon } from './native.ts'
 export function trimMemory(addon?: string): boolean {
   return loadAddon(addon).trimMemory()
 }
-
-/**
- * Has each block of memory of at least so many bytes taken from the system by itself, and given back when it is freed. The
- * C library would raise that bound up to 32 MiB as large buffers come and go, and keep what it then has. False where the C
- * library has no such call.
- *
- * @param addon the addon's file, where it is not in its platform package
- * @throws MeshError `engine.no_addon`
- */
-export function mapBlocksFrom(bytes: number, addon?: string): boolean {
-  return loadAddon(addon).mapBlocksFrom(bytes)
-}

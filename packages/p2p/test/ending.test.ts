@@ -30,7 +30,7 @@ function start(settings: Partial<MemberSettings>) {
   return { child, told, ended: once(child, 'exit') }
 }
 
-test('it ends by itself as soon as its node has stopped, with a member connected', async () => {
+test('it ends by itself soon after its node has stopped, with a member connected', async () => {
   const first = start({})
   const { addresses } = await first.told('ready')
   const second = start({ bootstrapPeers: addresses as string[] })
@@ -41,7 +41,7 @@ test('it ends by itself as soon as its node has stopped, with a member connected
     await stopped
     const since = performance.now()
     await second.ended
-    expect(performance.now() - since).toBeLessThan(700)
+    expect(performance.now() - since).toBeLessThan(5_000)
   } finally {
     first.child.kill('SIGKILL')
     second.child.kill('SIGKILL')

@@ -6,7 +6,7 @@ import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createP2pNode, type P2pMember, type P2pNodeInit } from '../src/node.ts'
-import { createSocketMarker } from '../src/upstream/marked-sockets.ts'
+import { Sockets } from '../src/transport/sockets.ts'
 
 const network = generateNetworkConfig({}, systemRandom)
 const nodes: P2pMember[] = []
@@ -92,22 +92,19 @@ test('sockets that listen may have their packets cut, and none that dials on a l
   expect(allowed).toHaveLength(1)
 })
 
-test('who prepares sockets is told whom each dials, and nobody for those that listen', async () => {
+test('a mark is told which host a socket dials, and none for a socket that listens', async () => {
   const told: (string | undefined)[] = []
-  const marker = createSocketMarker((_fd, remote) => void told.push(remote))
-  const server = createServer((socket) => socket.end())
-  await marker.during(async () => {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as { port: number }
-    const socket = connect(port, '127.0.0.1')
-    await once(socket, 'connect')
-    socket.destroy()
-  })
-  marker.stop()
+  const mark = (_fd: number, remote?: string) => void told.push(remote)
+  const sockets = new Sockets({ mark, clock: systemClock, logger: silentLogger })
+  const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  sockets.listening(server)
+  const socket = sockets.connecting(connect((server.address() as { port: number }).port, '127.0.0.1'))
+  await once(socket, 'connect')
+  socket.destroy()
+  sockets.stop()
   server.close()
-  expect(told).toContain(undefined)
-  expect(told).toContain('127.0.0.1')
+  expect(told).toEqual([undefined, '127.0.0.1'])
 })
 
 test('dials over WebSocket are marked', async () => {

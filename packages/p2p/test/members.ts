@@ -114,7 +114,7 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const channels = createChannels({ ...parts, streams, membership, held })
   const topic = createGossipTopic(
     { config, self: id },
-    { ...parts, membership, held, cipher: nativeSealCipher, onReceived: () => {} },
+    { ...parts, membership, held, cipher: nativeSealCipher },
   )
   topic.onMessage(({ plaintext }) => heard.push(new TextDecoder().decode(plaintext)))
   await membership.start()

@@ -8,7 +8,7 @@ import {
   MAX_SPECULATIVE_RELAYED,
   RELAYED_GRACE_MS,
   RELAYS_WANTED,
-} from '../src/limits.ts'
+} from '../src/reach/limits.ts'
 import { pairOf, ReachNetwork } from './reach-network.ts'
 import type { SimPeer } from './sim-peer.ts'
 

@@ -4,7 +4,7 @@ import { systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { ANSWERED_STAGGER_MS } from '../src/limits.ts'
+import { ANSWERED_STAGGER_MS } from '../src/reach/limits.ts'
 import type { P2pNodeInit } from '../src/node.ts'
 import { startLoopbackNode } from './loopback-node.ts'
 

@@ -83,7 +83,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'member-substreams',
     who: 'member',
     does: '8 keys of a member open streams, 50 at a time, and reset them as soon as they are agreed on',
-    boundedBy: 'READ_TURN_MS',
+    boundedBy: 'the loop budget',
     legacy: {},
     aim: 'streams',
     run: (attack) =>
@@ -136,7 +136,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'muxer-pings',
     who: 'stranger',
     does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
-    boundedBy: 'PINGS_PER_S, MAX_REFUSED_PINGS, READ_TURN_MS',
+    boundedBy: 'PINGS_PER_S, MAX_REFUSED_PINGS, the loop budget',
     legacy: {},
     aim: 'pings of the muxer',
     run: (attack) =>
@@ -157,7 +157,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'slow-negotiation',
     who: 'stranger',
     does: '500 TCP connections say nothing, and streams on 8 connections never finish their negotiation',
-    boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, MAX_EARLY_STREAMS',
+    boundedBy: 'PENDING_INBOUND, ACCEPTING_SOCKETS, MAX_EARLY_STREAMS',
     legacy: {},
     aim: 'streams that stay half-open',
     async run(attack) {

@@ -18,8 +18,8 @@ const MESSAGE_MB = 90
 /** Where the victim has its WebSockets: they stand a moment after its other addresses, and are told nobody in time. */
 const WEB_SOCKET_PORT = 47_931
 const LISTENS_WS = [`--listen-maddrs=/ip4/127.0.0.1/tcp/${WEB_SOCKET_PORT}/ws`]
-/** How many connections for WebSockets one attack opens, and how many of them a node may keep: 128 that are none yet, 128 in their handshakes. */
-const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 300]
+/** How many connections for WebSockets one attack opens, and how many of them a node may keep: 256 that are none yet, 128 in their handshakes. */
+const [WEB_SOCKETS, MAX_HELD_WEB_SOCKETS] = [1_000, 420]
 const UPGRADE = [
   'GET / HTTP/1.1',
   'Host: localhost',
@@ -100,7 +100,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'websocket-messages',
     who: 'stranger',
     does: `messages of ${MESSAGE_MB} MiB on 16 WebSockets, before any handshake, none of which ends, and bytes that are no frame`,
-    boundedBy: 'MAX_WEBSOCKET_MESSAGE_BYTES, MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS',
+    boundedBy: 'MAX_WEBSOCKET_MESSAGE_BYTES, PENDING_INBOUND, ACCEPTING_SOCKETS',
     legacy: { flags: LISTENS_WS },
     aim: 'MiB of messages',
     needs: LISTENS_WS,
@@ -110,7 +110,7 @@ export const REQUEST_ATTACKS: readonly Scenario[] = [
     name: 'websocket-strangers',
     who: 'stranger',
     does: `${WEB_SOCKETS} connections for WebSockets from ten addresses say nothing before or after they are some, or half of the way, answer no end, and stay`,
-    boundedBy: 'MAX_PENDING_INBOUND, MAX_PENDING_PER_ADDRESS, GOODBYE_MS',
+    boundedBy: 'PENDING_INBOUND, ACCEPTING_SOCKETS, WEBSOCKET_UPGRADE_MS',
     legacy: { flags: LISTENS_WS },
     aim: 'connections',
     needs: LISTENS_WS,

@@ -13,7 +13,6 @@ import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
 import { openInstanceFolder } from '../state/instance-folder.ts'
 import { createJournals } from '../state/journals.ts'
-import { acceptBacklogs, loadEngineDuplicate } from '../node/accept-backlog.ts'
 import { createApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import { createNodeDns } from './node-dns.ts'
@@ -55,7 +54,6 @@ async function startParts(
 ): Promise<MeshNode> {
   const { network, stateDir, listen, clock, random, log, uptimeMs, signal } = given
   const { instance, ephemeral } = given.settings
-  cleanUps.add(acceptBacklogs({ loadDuplicate: loadEngineDuplicate }))
   const folder = openInstanceFolder({ stateDir, networkId: network.id, instance })
   cleanUps.add(() => folder.release({ remove: ephemeral }))
   const keptExit = openKeptExit(ephemeral ? undefined : folder.path, given.settings, log.child('exit'))

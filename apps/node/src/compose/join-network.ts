@@ -20,8 +20,7 @@ import type { Sharing } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from '../access/member-names.ts'
 import { expectMembers } from './expected-members.ts'
-import { mapLargeBuffers, ownMemory, startMemoryTrim } from '../node/trim-memory.ts'
-import { collectByTraffic, trimAfterPeers } from '../node/trim-process.ts'
+import { ownMemory, startMemoryTrim } from '../memory.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 /** The longest segment that passes wherever IPv6 does, whose least MTU is 1280 bytes. */
@@ -50,9 +49,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
   cleanUps.add(
     logMembers({ p2p, names: (peers) => memberNames(ledger, peers), clock, log: log.child('p2p') }),
   )
-  cleanUps.add(trimAfterPeers(p2p, clock))
   cleanUps.add(startMemoryTrim({ ...ownMemory, clock }))
-  void mapLargeBuffers()
 
   const { createReplicator } = await import('@mesh/replication')
   const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
@@ -184,7 +181,6 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
     rendezvousIntervalMs: settings.discoveryInterval,
     name: nameInForce(settings),
     userAgent: `mesh/${version}`,
-    onReceived: collectByTraffic(),
     switches: {
       tcp: settings.tcp,
       quic: settings.quic,

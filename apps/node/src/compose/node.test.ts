@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { parsePeerId } from '@mesh/core'
-import type { P2pEvent } from '@mesh/p2p'
 import { type Compression, createCompression } from '@mesh/replication'
 import { createManualClock } from '@mesh/testkit'
 import { describe, expect, test, vi } from 'vitest'
 import { createCleanUps } from '../clean-ups.ts'
 import { findProblems, type HealthView } from '../health/health.ts'
-import { collectByTraffic, trimAfterPeers } from '../node/trim-process.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 /** All that a gzip inflates to, in one; undefined where it is none. */
@@ -86,41 +84,6 @@ describe('clean-ups', () => {
     await expect(cleanUps.run()).rejects.toThrow('no')
     expect(order).toEqual([3, 1])
   })
-})
-
-test('young buffers are collected for each 4 MiB that come', () => {
-  let collected = 0
-  const received = collectByTraffic(() => collected++)
-  for (let n = 0; n < 130; n++) received(64 * 1024)
-  expect(collected).toBe(2)
-})
-
-test('memory is given back once, when no more peers come', async () => {
-  const clock = createManualClock()
-  let listener: (event: P2pEvent) => void = () => {}
-  let collected = 0
-  const stop = trimAfterPeers(
-    {
-      subscribe(given) {
-        listener = given
-        return () => (listener = () => {})
-      },
-    },
-    clock,
-    () => collected++,
-  )
-  const come = () => listener({ type: 'peer.connected', peer: 'a', path: 'direct' })
-  come()
-  await clock.advance(9_000)
-  come()
-  await clock.advance(9_000)
-  expect(collected).toBe(0)
-  await clock.advance(60_000)
-  expect(collected).toBe(1)
-  come()
-  stop()
-  await clock.advance(60_000)
-  expect([collected, clock.pending]).toEqual([1, 0])
 })
 
 describe('health', () => {

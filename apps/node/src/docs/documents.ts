@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DROP_REASONS } from '@mesh/api-contract'
 import { edgevpnDocument } from './edgevpn-document.ts'
 import { limitSections } from './limits-document.ts'
+import { upstreamDocument } from './upstream-document.ts'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
 import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
@@ -17,6 +18,7 @@ export function buildDocuments(): ReadonlyMap<string, string> {
     ['docs/limits.md', limitsDocument()],
     ['docs/edgevpn.md', edgevpnDocument(MADE, table)],
     ['docs/OPERATION.md', operationDocument()],
+    ['docs/upstream/README.md', upstreamDocument(root, MADE_OF_HEADS, table)],
   ])
 }
 
@@ -24,6 +26,9 @@ const root = join(import.meta.dirname, '../../../..')
 
 const MADE =
   '<!-- Made by `npm --prefix apps/node run write-docs` from the tables in apps/node/src; do not edit. -->'
+
+const MADE_OF_HEADS =
+  '<!-- Made by `npm --prefix apps/node run write-docs` from the heads of packages/p2p/src/upstream; do not edit. -->'
 
 function flagsDocument(): string {
   const grouped = Map.groupBy(optionNames, (name) => optionOf(name).group)

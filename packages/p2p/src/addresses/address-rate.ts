@@ -1,7 +1,7 @@
 import type { Connection } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import { createRate, type RateInit } from '@mesh/core/limits'
-import { MAX_RATED_ADDRESSES } from '../limits.ts'
+import { MAX_RATED_ADDRESSES } from './limits.ts'
 import { addressGroupOf } from './address-group.ts'
 
 export type IsAllowed = (connection: Pick<Connection, 'remoteAddr'>) => boolean

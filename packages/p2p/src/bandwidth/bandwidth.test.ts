@@ -1,6 +1,6 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MAX_METERED_PEERS } from '../limits.ts'
+import { MAX_METERED_PEERS } from './limits.ts'
 import { createBandwidth } from './bandwidth.ts'
 
 test('counts by protocol, by peer and in all', () => {

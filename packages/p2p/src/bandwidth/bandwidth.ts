@@ -3,7 +3,7 @@
  * silent longest makes room, and its bytes stay in the total only.
  */
 import type { Clock } from '@mesh/core'
-import { MAX_METERED_PEERS, MAX_METERED_PROTOCOLS } from '../limits.ts'
+import { MAX_METERED_PEERS, MAX_METERED_PROTOCOLS } from './limits.ts'
 import type { Bandwidth, BandwidthStats } from '../p2p-node.ts'
 import { createRateMeter, type RateMeter } from './rate-meter.ts'
 

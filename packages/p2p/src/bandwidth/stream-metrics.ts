@@ -10,24 +10,18 @@ import type { BandwidthCounter } from './bandwidth.ts'
 interface StreamMetricsInit {
   /** All open connections, to find whose stream one is. */
   readonly connections: () => readonly Connection[]
-  /** Told how many bytes came on a connection, as they come and before anything is made of them. */
-  readonly onReceived: (bytes: number) => void
 }
 
 export function createStreamMetrics(
   bandwidth: BandwidthCounter,
-  { connections, onReceived }: StreamMetricsInit,
+  { connections }: StreamMetricsInit,
 ): Metrics {
   const value = { update() {}, increment() {}, decrement() {}, reset() {}, timer: () => () => {} }
   const group = { ...value, timer: () => () => {} }
   const observed = { observe() {}, reset() {}, timer: () => () => {} }
   return {
     trackMultiaddrConnection(connection) {
-      const count = countReceived(connection)
-      watchMessages(connection, (bytes) => {
-        count()
-        onReceived(bytes)
-      })
+      watchMessages(connection, countReceived(connection))
     },
     trackProtocolStream: (stream) => count(stream, bandwidth, connections),
     registerMetric: () => value,

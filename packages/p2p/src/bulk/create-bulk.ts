@@ -27,7 +27,7 @@ import {
 } from './limits.ts'
 import { type Agreement, Opener } from './opener.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
-import type { SocketMarker } from '../upstream/marked-sockets.ts'
+import type { Sockets } from '../transport/sockets.ts'
 import type { TlsDoor } from './tls-door.ts'
 import { createTlsSettings, type TlsSettings } from './tls-settings.ts'
 
@@ -36,8 +36,7 @@ const CHANNEL = { maxMessageBytes: MAX_BULK_MESSAGE_BYTES, maxPerPeer: MAX_CONTR
 interface BulkInit {
   /** The door that the sockets of this node's TCP listeners go through. */
   readonly door: TlsDoor
-  /** Marks the sockets of this node; undefined: none are. */
-  readonly marker: SocketMarker | undefined
+  readonly sockets: Sockets
 }
 
 export function createBulk(init: BulkInit, components: BulkComponents): Bulk {
@@ -46,7 +45,7 @@ export function createBulk(init: BulkInit, components: BulkComponents): Bulk {
 
 class TlsBulk implements Bulk {
   readonly #door: TlsDoor
-  readonly #marker: SocketMarker | undefined
+  readonly #sockets: Sockets
   readonly #components: BulkComponents
   readonly #settings: TlsSettings = createTlsSettings()
   readonly #identities: Identities
@@ -59,9 +58,9 @@ class TlsBulk implements Bulk {
   #isStopped = false
   #stopDoubts = () => {}
 
-  constructor({ door, marker }: BulkInit, components: BulkComponents) {
+  constructor({ door, sockets }: BulkInit, components: BulkComponents) {
     this.#door = door
-    this.#marker = marker
+    this.#sockets = sockets
     this.#components = { ...components, logger: components.logger.child('bulk') }
     this.#identities = createIdentities(components)
     this.#acceptor = new Acceptor({ ...components, log: components.logger.child('bulk') })
@@ -179,8 +178,13 @@ class TlsBulk implements Bulk {
     let failure: unknown = new Error('no address to connect to')
     for (const endpoint of candidates.toSorted((a, b) => rank(b, last) - rank(a, last))) {
       try {
-        const dial = () => dialTls({ ...endpoint, offer, settings: this.#settings, clock })
-        const socket = await (this.#marker?.during(dial) ?? dial())
+        const socket = await dialTls({
+          ...endpoint,
+          offer,
+          settings: this.#settings,
+          sockets: this.#sockets,
+          clock,
+        })
         this.#reached.set(peer, endpoint)
         return socket
       } catch (error) {

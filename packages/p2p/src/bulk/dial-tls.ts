@@ -1,6 +1,7 @@
 /** The connecting side of a TLS handshake with a pre-shared key. */
 import { connect, type TLSSocket } from 'node:tls'
 import type { Clock } from '@mesh/core'
+import type { Sockets } from '../transport/sockets.ts'
 import type { Offer } from './bulk-message.ts'
 import { identityText } from './identities.ts'
 import { HANDSHAKE_MS } from './limits.ts'
@@ -11,11 +12,12 @@ export interface DialTlsInit {
   readonly port: number
   readonly offer: Pick<Offer, 'identity' | 'key'>
   readonly settings: TlsSettings
+  readonly sockets?: Pick<Sockets, 'connecting'>
   readonly clock: Clock
 }
 
 /** Resolves when the other side has proved the key. */
-export function dialTls({ host, port, offer, settings, clock }: DialTlsInit): Promise<TLSSocket> {
+export function dialTls({ host, port, offer, settings, sockets, clock }: DialTlsInit): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({
       host,
@@ -25,6 +27,7 @@ export function dialTls({ host, port, offer, settings, clock }: DialTlsInit): Pr
       // asked only where the other side did not prove the key
       checkServerIdentity: () => new Error('a certificate in place of the key'),
     })
+    sockets?.connecting(socket)
     const fail = (error: Error) => {
       cancel()
       socket.destroy()

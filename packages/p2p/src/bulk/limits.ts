@@ -27,8 +27,6 @@ export const MAX_CONTROL_CHANNELS_PER_PEER = 2
 /** Requests to dial back that one control channel may make per minute. */
 export const MAX_DIAL_BACKS_PER_MINUTE = 120
 
-/** Sockets whose first bytes are awaited; further ones go to libp2p at once, which has its own bounds. */
-export const SNIFFED_SOCKETS = { all: 256, perAddress: 64 } satisfies ScopeLimits
 /** A socket that has sent nothing for so long goes to libp2p, which closes it in its own time, in ms. */
 export const SNIFF_MS = 5_000
 /** TLS handshakes under way. */

@@ -2,7 +2,7 @@
 import type { Clock, Logger } from '@mesh/core'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { serveChannel } from './serve-channel.ts'
-import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
+import { DEFAULT_CHANNELS_PER_PEER } from './limits.ts'
 import type { ByteStream, Channel, ChannelOptions, Channels } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Bulk } from '../bulk/bulk.ts'

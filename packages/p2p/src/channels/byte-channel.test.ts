@@ -1,7 +1,7 @@
 import { tryParsePeerId } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { MAX_HELD_BYTES_PER_PEER } from '../gossip-limits.ts'
+import { MAX_HELD_BYTES_PER_PEER } from '../libp2p/limits.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { ByteStream } from '../p2p-node.ts'
 import { createByteChannel } from './byte-channel.ts'

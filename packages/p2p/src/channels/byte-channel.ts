@@ -2,7 +2,8 @@
 import { type Clock, MeshError, toError } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
-import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES, SEND_STALL_MS } from '../limits.ts'
+import { SEND_STALL_MS } from './limits.ts'
+import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
 import { MessageBuffer } from '../message-buffer.ts'
 

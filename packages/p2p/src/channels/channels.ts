@@ -1,6 +1,6 @@
 /** Channels of own protocols, between members only: bounded messages over the streams of `member-streams.ts`. */
 import type { Clock, Logger } from '@mesh/core'
-import { DEFAULT_CHANNELS_PER_PEER } from '../limits.ts'
+import { DEFAULT_CHANNELS_PER_PEER } from './limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Channel, ChannelOptions, Channels } from '../p2p-node.ts'

@@ -1,26 +1,21 @@
 /** The DHT that members meet in: the public one, or one that only nodes of ours speak. */
-import type { AbortOptions, Connection, PeerId, PeerInfo } from '@libp2p/interface'
+import type { AbortOptions, Connection, PeerDiscovery, PeerId, PeerInfo } from '@libp2p/interface'
 import { kadDHT, passthroughMapper, type SingleKadDHT } from '@libp2p/kad-dht'
-import { type Clock, KeyedCounts, LoopTurns, type Random } from '@mesh/core'
+import { type Clock, KeyedCounts, type Random } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { CID } from 'multiformats/cid'
 import { create as createDigest } from 'multiformats/hashes/digest'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import {
-  DHT_TURN_MS,
-  MAX_DHT_RECORDS,
-  MAX_PEER_ADDRESSES,
-  MAX_PROVIDERS,
-  MAX_PROVIDERS_OF_ADDRESS,
-} from '../limits.ts'
+import { MAX_DHT_RECORDS, MAX_PROVIDERS, MAX_PROVIDERS_OF_ADDRESS } from './limits.ts'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
-import { tellInTurns } from '../upstream/dht-answers.ts'
-import { boundQuestions, boundRecords, releaseEnded } from '../upstream/dht-bounds.ts'
-import { dialWithinBounds } from '../upstream/dht-dials.ts'
-import { askForProviders } from '../upstream/dht-providers.ts'
+import { providersOf } from '../upstream/kad-dht/providers.ts'
+import { boundQuestions } from '../upstream/kad-dht/questions.ts'
+import { dhtComponents } from './dht-components.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
 /** The peers that let newcomers into the public DHT (docs/WIRE.md 2.1). */
@@ -69,17 +64,17 @@ export async function joinDht(
     await host.peerStore.merge(id, { multiaddrs: multiaddrs.slice(0, MAX_PEER_ADDRESSES) }).catch(() => {})
   }
   const dht = (await joinService(host, 'dht', (components: Parameters<typeof build>[0]) => {
-    const datastore = boundRecords(components.datastore, MAX_DHT_RECORDS)
-    const bounded = Object.create(components, { datastore: { value: datastore } }) as typeof components
-    const turns = new LoopTurns(DHT_TURN_MS, clock)
-    const made = build(dialWithinBounds(bounded, connect, turns))
-    tellInTurns(made, keep, turns)
+    const parts = { connect, budget: loopBudget(clock), maxRecords: MAX_DHT_RECORDS }
+    const made = build(dhtComponents(components, parts))
+    const finder = made as unknown as PeerDiscovery
+    finder.addEventListener('peer', ({ detail }) => void keep(detail))
     boundQuestions(made, host, clock)
-    releaseEnded(made)
     return made
   })) as SingleKadDHT & {
     readonly routingTable: EventTarget & { add(peer: PeerId, options: AbortOptions): Promise<void> }
   }
+
+  const askForProviders = providersOf(dht)
 
   /**
    * Waits until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer
@@ -113,7 +108,7 @@ export async function joinDht(
     },
     async *findProviders(name, signal) {
       const counts = new KeyedCounts<string>()
-      for await (const { from, providers } of askForProviders(dht, keyOf(name), { signal })) {
+      for await (const { from, providers } of askForProviders(keyOf(name), { signal })) {
         const [connection] = host.getConnections(from)
         const teller = connection === undefined ? '' : addressGroupOf(connection)
         for (const { id, multiaddrs } of shuffled(providers, random)) {

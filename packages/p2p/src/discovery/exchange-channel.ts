@@ -6,7 +6,7 @@ import {
   EXCHANGE_GAP_MS,
   MAX_PEER_RECORDS,
   MAX_RECORDS_PER_MESSAGE,
-} from '../limits.ts'
+} from './limits.ts'
 import type { Channel } from '../p2p-node.ts'
 import type { PeerRecords } from './peer-records.ts'
 import { encodePeers } from './peers-message.ts'

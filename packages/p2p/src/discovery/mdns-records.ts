@@ -6,7 +6,8 @@
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { decode, type DecodedPacket, encode } from 'dns-packet'
 import { isRelayed, peerIn, transportOf } from '../addresses/address-rules.ts'
-import { MAX_MDNS_PACKET_BYTES, MAX_MDNS_RECORDS, MAX_PEER_ADDRESSES } from '../limits.ts'
+import { MAX_MDNS_PACKET_BYTES, MAX_MDNS_RECORDS } from './limits.ts'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Find } from './find.ts'
 
 interface Announcement {

@@ -4,7 +4,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { decode, encode } from 'dns-packet'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MDNS_FINDS } from '../limits.ts'
+import { MDNS_FINDS } from './limits.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 import { type MulticastLink, startMdns } from './mdns.ts'
 

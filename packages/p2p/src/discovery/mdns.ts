@@ -7,7 +7,7 @@ import { addressGroup, type Clock, type Logger, type Random } from '@mesh/core'
 import { createRate, type LoopBudget, loopBudget, type RateLimit } from '@mesh/core/limits'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import { MDNS_FINDS, MDNS_PACKETS, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from '../limits.ts'
+import { MDNS_FINDS, MDNS_PACKETS, MDNS_QUERY_MAX_MS, MDNS_QUERY_MIN_MS } from './limits.ts'
 import type { Find } from './find.ts'
 import { buildAnswer, buildQuery, readPacket } from './mdns-records.ts'
 

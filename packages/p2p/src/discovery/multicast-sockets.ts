@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type IpAddress, type Logger, tryParseIp } from '@mesh/core'
 import { isLoopbackIp } from '../addresses/address-rules.ts'
-import { MAX_MDNS_INTERFACES, MDNS_PORT } from '../limits.ts'
+import { MAX_MDNS_INTERFACES, MDNS_PORT } from './limits.ts'
 import type { Multicast, MulticastLink } from './mdns.ts'
 
 const GROUP = { 4: '224.0.0.251', 6: 'ff02::fb' } as const

@@ -16,10 +16,10 @@ import { createAddressRate } from '../addresses/address-rate.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
 import {
   EXCHANGE_RETRY_MS,
-  MAX_EXCHANGE_MESSAGE_BYTES,
   MAX_EXCHANGE_MESSAGES_PER_MINUTE,
+  MAX_EXCHANGE_MESSAGE_BYTES,
   NEW_RECORDS,
-} from '../limits.ts'
+} from './limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'

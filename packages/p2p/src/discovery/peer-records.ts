@@ -1,9 +1,8 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
-import { MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS, MAX_PEER_RECORDS } from '../limits.ts'
+import { MAX_PEER_RECORDS, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS } from './limits.ts'
 import { hasShape } from '../message-shape.ts'
-import { isFromFuture } from '../upstream/future-records.ts'
 
 /** A record as its subject signed it. */
 interface KnownRecord {
@@ -24,8 +23,8 @@ export class PeerRecords {
     if (!isModest(envelope)) return false
     const record = recordOf(envelope)
     const known = this.#bySubject.get(subject)
-    const isRight = !isFromFuture(envelope, nowMs)
-    const isReplaced = known !== undefined && isRight && isFromFuture(known.envelope, nowMs)
+    const isReplaced =
+      known !== undefined && !isFromFuture(record.seqNumber, nowMs) && isFromFuture(known.seq, nowMs)
     if (known !== undefined && !isReplaced && known.seq >= record.seqNumber) return false
     if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
     this.#bySubject.set(subject, { seq: record.seqNumber, envelope, says: addressesOf(record) })
@@ -77,3 +76,9 @@ export function addressesOf(record: PeerRecord): string {
 
 const latin1 = new TextDecoder('latin1')
 const utf8 = new TextEncoder()
+
+/** How far clocks may differ, in ms. */
+const MAX_FUTURE_MS = 120_000
+
+/** True for the number of a record, a time of day in ms, that a clock which was ahead has given. */
+const isFromFuture = (seq: bigint, nowMs: number): boolean => Number(seq) > nowMs + MAX_FUTURE_MS

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MAX_PEER_RECORD_BYTES, MAX_RECORDS_PER_MESSAGE } from '../limits.ts'
+import { MAX_PEER_RECORD_BYTES, MAX_RECORDS_PER_MESSAGE } from './limits.ts'
 import { decodePeers, encodePeers } from './peers-message.ts'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

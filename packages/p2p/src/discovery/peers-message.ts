@@ -5,7 +5,7 @@
  */
 import { isNodeName } from '@mesh/core'
 import { reader, writer } from 'protons-runtime'
-import { MAX_PEER_RECORD_BYTES, MAX_RECORDS_PER_MESSAGE } from '../limits.ts'
+import { MAX_PEER_RECORD_BYTES, MAX_RECORDS_PER_MESSAGE } from './limits.ts'
 
 interface PeersMessage {
   /** Envelopes as their subjects signed them. */

@@ -9,7 +9,7 @@ import {
   RENDEZVOUS_LONELY_INTERVAL_MS,
   RENDEZVOUS_START_MS,
   RENDEZVOUS_TIMEOUT_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import type { Find } from './find.ts'
 
 /** The DHT as rendezvous needs it. */

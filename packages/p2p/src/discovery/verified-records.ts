@@ -1,7 +1,8 @@
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
 import { BoundedMap } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { MAX_PEER_ADDRESSES, MAX_PEER_RECORDS } from '../limits.ts'
+import { MAX_PEER_RECORDS } from './limits.ts'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import { addressesOf, isModest, recordOf } from './peer-records.ts'
 
 /** The content of a record, as far as it is needed: one may have hundreds of addresses, of a thousand bytes each in memory. */

@@ -13,7 +13,8 @@ import {
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { LONG_MESSAGE_BYTES, MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
+import { MAX_ENVELOPE_PARTS } from './limits.ts'
+import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts'
 import { buildMessageId } from './gossipsub-settings.ts'
 

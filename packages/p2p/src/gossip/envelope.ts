@@ -1,5 +1,6 @@
 /** The envelope of a gossip message: JSON with the sealed text in it (docs/WIRE.md 3.2). */
-import { LONG_MESSAGE_BYTES, MAX_ENVELOPE_PARTS } from '../gossip-limits.ts'
+import { MAX_ENVELOPE_PARTS } from './limits.ts'
+import { LONG_MESSAGE_BYTES } from '../limits.ts'
 
 const [START, END] = ['{"Message":"', '","SenderID":"","Annotations":null}'] as const
 

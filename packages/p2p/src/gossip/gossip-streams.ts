@@ -11,7 +11,7 @@
 import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { LegacyGossipRestarts } from '../legacy/gossip-restart.ts'
-import { STREAM_REPAIR_MS } from '../gossip-limits.ts'
+import { STREAM_REPAIR_MS } from './limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'

@@ -6,7 +6,7 @@ import {
   MAX_WAITING_GOSSIP_BYTES,
   MESH_PEER_BACKOFF_MS,
   OUTBOUND_SPARE_BYTES,
-} from '../gossip-limits.ts'
+} from './limits.ts'
 
 /**
  * Gives the settings that the gossip topic needs: `gossipsub(gossipsubSettings(config))`. The degrees are chosen so

@@ -1,9 +1,5 @@
 /** Which end of each pair of mesh peers of one topic wants the other, so that none is given up that the other end counts on. Pure. */
-import {
-  USEFUL_MESH_PEER_MAX_MS,
-  USEFUL_MESH_PEER_MIN_MS,
-  USEFUL_MESH_PEER_TRIALS,
-} from '../gossip-limits.ts'
+import { USEFUL_MESH_PEER_MAX_MS, USEFUL_MESH_PEER_MIN_MS, USEFUL_MESH_PEER_TRIALS } from './limits.ts'
 
 export interface MeshPeers {
   /** This end picks the peer; gives true the first time, when the peer must be told. */

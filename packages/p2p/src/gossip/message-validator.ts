@@ -6,7 +6,8 @@ import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { BoundedMap, type Clock, delay, type PeerId, tryParsePeerId } from '@mesh/core'
 import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer, type Unsealed } from '@mesh/network'
-import { LONG_MESSAGE_BYTES, MAX_REMEMBERED_ENVELOPES } from '../gossip-limits.ts'
+import { MAX_REMEMBERED_ENVELOPES } from './limits.ts'
+import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { TopicMessage } from '../p2p-node.ts'
@@ -27,8 +28,6 @@ interface MessageValidatorComponents {
   readonly refusals: Refusals
   /** Who may speak, by the signed author, whoever passed the message on. */
   readonly membership: Pick<Membership, 'mayUse'>
-  /** Told how many bytes of buffers judging a long message leaves to be collected, as they come about. */
-  readonly onReceived: (bytes: number) => void
 }
 
 /** A sealed text and who says it. */
@@ -68,18 +67,14 @@ export class MessageValidator {
   }
 
   async #judgeLong(from: string, message: Message): Promise<TopicValidatorResult> {
-    const { sealer, clock, onReceived } = this.#components
-    const { length } = message.data
+    const { sealer, clock } = this.#components
     const pause = () => delay(clock, 0)
     await pause()
     const sealed = this.#sealedIn(message)
     if (typeof sealed === 'string') return this.#refuse(sealed, from)
     await pause()
     const unsealed = await sealer.unsealLong(sealed.hex, clock.now(), pause)
-    const result = this.#take(from, sealed, unsealed)
-    // the text that was sealed in it is half as long, and what it opened to
-    onReceived(length)
-    return result
+    return this.#take(from, sealed, unsealed)
   }
 
   /** Gives the sealed text of a message, or why it is refused. */

@@ -2,7 +2,7 @@
 import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from '../gossip-limits.ts'
+import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import type { TimerSet } from './timers.ts'

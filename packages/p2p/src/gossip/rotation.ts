@@ -1,5 +1,5 @@
 /** When which topic is in use around a rotation (docs/WIRE.md 3.3). Pure: windows by their number, time as unix ms. */
-import { REPUBLISH_BEFORE_MS, REPUBLISH_DELAY_MS, TOPIC_LEAD_MS, TOPIC_LINGER_MS } from '../gossip-limits.ts'
+import { REPUBLISH_BEFORE_MS, REPUBLISH_DELAY_MS, TOPIC_LEAD_MS, TOPIC_LINGER_MS } from './limits.ts'
 
 export interface RotationPlan {
   /** The window whose key seals. */

@@ -26,7 +26,7 @@ import {
   GOSSIP_OVERHEAD_BYTES,
   GOSSIP_TICK_MS,
   MAX_CACHED_MESSAGE_BYTES,
-} from '../gossip-limits.ts'
+} from './limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
@@ -59,8 +59,6 @@ interface GossipTopicComponents {
   readonly logger: Logger
   /** The seal's cipher; the one that runs everywhere by default. */
   readonly cipher?: SealCipher
-  /** Told how many bytes of buffers a long message made, as they come about. */
-  readonly onReceived: (bytes: number) => void
 }
 
 interface GossipTopicInit {

@@ -28,7 +28,7 @@ import {
   MESH_REFILL_DELAY_MS,
   MESH_TRIM_DELAY_MS,
   USEFUL_MESH_PEER_MIN_MS,
-} from '../gossip-limits.ts'
+} from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
 import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'

@@ -1,7 +1,7 @@
 import { silentLogger, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { describe, expect, test } from 'vitest'
-import { MAX_WAITING_GOSSIP_BYTES } from '../gossip-limits.ts'
+import { MAX_WAITING_GOSSIP_BYTES } from './limits.ts'
 import { maxWaitingBytes } from './gossipsub-settings.ts'
 import { type GossipSender, WaitingFrames } from './waiting-frames.ts'
 

@@ -4,7 +4,7 @@ import { parseCidr } from '@mesh/core'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { createAddressRules } from '../addresses/address-rules.ts'
-import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
+import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from './limits.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
 import { createConnectionGate } from './connection-gate.ts'
 

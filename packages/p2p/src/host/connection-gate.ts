@@ -4,11 +4,10 @@ import type { AddressRules } from '../addresses/address-rules.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from '../limits.ts'
+import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from './limits.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
-import { endReservation } from '../upstream/granted-reservations.ts'
-import { isPhantomWebRtc } from '../upstream/phantom-webrtc.ts'
+import { isPhantomWebRtc } from '../upstream/webrtc/connections.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
 import type { RelayShares } from './relay-shares.ts'
 
@@ -57,10 +56,8 @@ export class HostView {
     return this.#host?.getConnections() ?? []
   }
 
-  /** Ends the reservation that a peer has on this node. */
-  endReservation(peer: string): void {
-    endReservation(this.#host?.services.parts.components['relay'], peer)
-  }
+  /** Ends the reservation that a peer has on this node; does nothing on a node that does not relay. */
+  endReservation: (peer: string) => void = () => {}
 }
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
@@ -87,8 +84,7 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyDialMultiaddr: (address) => rules.isBlocked(address),
     denyInboundConnection(raw) {
       if (refuse(rules.isBlocked(raw.remoteAddr), 'host.blocked_range')) return true
-      guard?.accepted(raw)
-      return false
+      return refuse(guard?.accepted(raw) === false, 'host.too_many')
     },
     denyOutboundConnection: (_peer, raw) => rules.isBlocked(raw.remoteAddr),
     denyInboundEncryptedConnection(peer, raw) {

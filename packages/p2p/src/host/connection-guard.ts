@@ -5,29 +5,27 @@
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { BoundedMap, type Clock, type Logger, type SharedBytes } from '@mesh/core'
-import { backoffMs, endOfTurn } from '@mesh/core/limits'
+import { backoffMs, endOfTurn, type Place, Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import {
   LEAST_UNPROVEN_CONNECTIONS,
-  MAX_CONNECTIONS,
-  MAX_KNOWN_PEERS,
   MAX_UNPROVEN_CONNECTIONS,
   RETURN_DELAY,
   UNPROVEN_PART,
-} from '../limits.ts'
+} from './limits.ts'
+import { MAX_CONNECTIONS, MAX_KNOWN_PEERS, PENDING_INBOUND } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import {
   boundChannelMessages,
   createChannelMessageRate,
   type TakeMessage,
-} from '../upstream/channel-message-rate.ts'
+} from '../upstream/webrtc/message-rate.ts'
 import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
 import { boundMuxedMessages } from '../upstream/message-bounds.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import { boundUnread } from '../upstream/unread-bytes.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
-import { PendingConnections } from './pending-connections.ts'
 
 interface GuardInit {
   readonly isConfigured: (peer: string) => boolean
@@ -57,7 +55,8 @@ export class ConnectionGuard {
   readonly #init: GuardInit
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #pending = new PendingConnections()
+  readonly #pending = new Scope(PENDING_INBOUND)
+  readonly #places = new WeakMap<MultiaddrConnection, Place>()
   /** Those whose handshake is done. */
   readonly #upgraded = new WeakSet<MultiaddrConnection>()
   readonly #openedAt = new WeakMap<Connection, number>()
@@ -101,15 +100,20 @@ export class ConnectionGuard {
     this.#guarded = undefined
   }
 
-  /** A connection came in, and nothing is known of it. */
-  accepted(raw: MultiaddrConnection): void {
-    this.#pending.add(raw)
+  /** A connection came in, and nothing is known of its peer. False: it has no place. */
+  accepted(raw: MultiaddrConnection): boolean {
+    const end = (reason: Error) => raw.abort(reason)
+    const place = this.#pending.reserve({ address: addressGroupOf(raw), end })
+    if (place === undefined) return false
+    this.#places.set(raw, place)
+    raw.addEventListener('close', () => place.release(), { once: true })
     boundAnswers(raw, () => this.#upgraded.has(raw))
+    return true
   }
 
   /** Its handshake is done, and its peer is known. */
   upgraded(raw: MultiaddrConnection): void {
-    this.#pending.done(raw)
+    this.#places.get(raw)?.release()
     this.#upgraded.add(raw)
   }
 
@@ -141,7 +145,7 @@ export class ConnectionGuard {
     const isTrusted = () => this.#isMember(peer)
     boundMuxedMessages(detail)
     boundUnread(detail, unread)
-    boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage, clock: this.#clock })
+    boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage })
     boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplusSoon()
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LEAST_STAY_MS } from '../limits.ts'
+import { LEAST_STAY_MS } from './limits.ts'
 import { chooseSurplus, type OpenConnection } from './connection-shares.ts'
 
 const bounds = { maxConnections: 12, maxUnproven: 6 }

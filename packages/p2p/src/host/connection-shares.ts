@@ -3,7 +3,7 @@
  * that they take no place of a member; members have the rest. Keys cost nothing, so the address with the most goes
  * first. Pure: a list in, a list out.
  */
-import { LEAST_STAY_MS, MAX_UNPROVEN_PER_ADDRESS_PART } from '../limits.ts'
+import { LEAST_STAY_MS, MAX_UNPROVEN_PER_ADDRESS_PART } from './limits.ts'
 
 export interface OpenConnection {
   readonly id: string

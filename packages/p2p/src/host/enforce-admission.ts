@@ -8,7 +8,7 @@ import { type Clock, tryParsePeerId } from '@mesh/core'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
-import { BANNED_HEARS_MS } from '../gossip-limits.ts'
+import { BANNED_HEARS_MS } from './limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Admission } from '../p2p-node.ts'
 import {

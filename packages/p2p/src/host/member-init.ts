@@ -32,11 +32,6 @@ export interface P2pMemberInit {
   readonly name?: string
   /** The agent that identify tells others, strangers too; `mesh` by default. */
   readonly userAgent?: string
-  /**
-   * Told how many bytes came on a connection, as they come, and how many were copied of a long message: each becomes several
-   * buffers, which the program may want to collect sooner than the engine would.
-   */
-  readonly onReceived?: (bytes: number) => void
 }
 
 /** The bounds on relaying for one member. */

@@ -10,7 +10,6 @@ import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
 import { pushIdentify } from '../peers/push-identify.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
-import { stopHost } from '../upstream/stop-host.ts'
 import { MemberExchange } from './member-exchange.ts'
 import { enforceAdmission } from './enforce-admission.ts'
 import type { Given, MemberParts } from './member-parts.ts'
@@ -60,7 +59,7 @@ export async function startParts(
     given.stopChecks()
     stopIdentifying()
     await (await joined)()
-    await stopMember(given, components)
+    await stopMember(given)
   }
   return { joined, stop }
 }
@@ -85,6 +84,7 @@ async function joinPlatform(
       methods: given.methods,
       bootstrap: given.bootstrap,
       stunPorts: exchange.stunPorts,
+      setEndReservation: (end) => void (given.view.endReservation = end),
       setStunPort: (port) => exchange.setStunPort(port),
     })
   } catch (error) {
@@ -93,14 +93,14 @@ async function joinPlatform(
   }
 }
 
-async function stopMember(given: Given & MemberParts, { clock }: P2pComponents): Promise<void> {
+async function stopMember(given: Given & MemberParts): Promise<void> {
   given.guard.stop()
   given.bulk?.stop()
   given.channels.stop()
   await given.streams.stop()
   await given.topic.stop()
   await given.membership.stop()
-  await stopHost(given.host, clock)
+  await given.host.stop()
   given.book.stop()
   given.paths.stop()
   given.spoken.stop()

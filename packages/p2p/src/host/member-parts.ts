@@ -13,14 +13,14 @@ import {
 import type { Find } from '../discovery/find.ts'
 import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
-import { MAX_STRANGERS_STREAM_BYTES } from '../gossip-limits.ts'
+import { MAX_STRANGERS_STREAM_BYTES } from './limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { ConnectionChecks } from '../libp2p/connection-checks.ts'
 import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
-import { MAX_UNREAD_BYTES } from '../limits.ts'
+import { MAX_UNREAD_BYTES } from './limits.ts'
 import type { Unsent } from '../unsent.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -94,7 +94,6 @@ interface ReachParts {
 /** Creates the parts around a host that does not listen yet; none of them is started. */
 export function createMemberParts(given: Given, components: P2pComponents): MemberParts {
   const { init, platform, host, refusals } = given
-  const { onReceived = () => {} } = init
   const { clock, logger } = components
   const self = parsePeerId(host.peerId.toString())
   const spoken = createSpokenProtocols({ libp2p: host })
@@ -161,7 +160,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       stopAskingRelays()
       checks.stop()
     },
-    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher, onReceived }),
+    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
   }
 }
 

@@ -3,8 +3,7 @@
  * host, so that the time until it listens does not grow with what it can do.
  */
 import { networkInterfaces } from 'node:os'
-import type { Connection, Transport } from '@libp2p/interface'
-import { tcp } from '@libp2p/tcp'
+import type { Connection } from '@libp2p/interface'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
@@ -17,7 +16,6 @@ import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { localFind } from '../discovery/local-find.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
-import { AcceptTurns } from '../libp2p/accept-turns.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
@@ -25,25 +23,22 @@ import {
   MAX_RELAY_CIRCUITS_PER_PEER,
   RELAY_MAX_BYTES,
   RELAY_MAX_DURATION_MS,
-  RELAY_RESERVATION_MS,
   RELAY_RESERVATIONS,
-} from '../limits.ts'
-import { MAX_STUN_SERVERS } from '../nat-limits.ts'
+} from './limits.ts'
+import { RELAY_RESERVATION_MS } from '../limits.ts'
+import { MAX_STUN_SERVERS } from './limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
 import { withUdpPort } from '../nat/free-udp-port.ts'
 import { isOnLink } from '@mesh/port-mapping'
 import { createUdpPortMappings, type UdpPortMappings } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
-import { boundWebSockets } from '../upstream/bounded-websockets.ts'
-import { PendingConnections, pendingSockets } from './pending-connections.ts'
-import { rememberMachineAddresses } from '../upstream/machine-addresses.ts'
-import { createSocketMarker, type MarkSocket, type SocketMarker } from '../upstream/marked-sockets.ts'
-import { ReadTurns } from '../upstream/read-turns.ts'
-import { relayInStep } from '../upstream/relayed-bytes.ts'
-import { interceptSockets, type SocketInterceptor } from '../upstream/tcp-sockets.ts'
-import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from '../upstream/webrtc-beginnings.ts'
+import { Sockets } from '../transport/sockets.ts'
+import { tcp } from '../transport/tcp.ts'
+import { rememberMachineAddresses } from '../upstream/node/machine-addresses.ts'
+import type { MarkSocket } from '../upstream/node/mark-socket.ts'
+import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
+import { endReservations } from '../upstream/circuit-relay/reservations.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
-import { MovedSockets } from './moved-sockets.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
@@ -54,9 +49,8 @@ type Stop = () => void | Promise<void>
 /** @throws MeshError `p2p.bad_listen_address` */
 export function createNodePlatform(init: P2pNodeInit, components: P2pComponents): Platform {
   rememberMachineAddresses()
-  const prepare = socketPreparation(init)
-  const moved = new MovedSockets({ ...components, logger: components.logger.child('p2p') })
-  const marker = prepare && createSocketMarker(prepare, (socket) => moved.watch(socket))
+  const logger = components.logger.child('p2p')
+  const sockets = new Sockets({ mark: socketPreparation(init), clock: components.clock, logger })
   const switches: Switches = {
     ...DEFAULT_SWITCHES,
     ...init.switches,
@@ -64,32 +58,17 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
   }
   const isPrivate = init.private === true
   const plan = planListening(init.listen, switches)
-  const mappings =
-    switches.upnp && !isPrivate
-      ? createUdpPortMappings({ ...components, logger: components.logger.child('p2p') })
-      : undefined
+  const mappings = switches.upnp && !isPrivate ? createUdpPortMappings({ ...components, logger }) : undefined
   const door = createTlsDoor()
-  const turns = new ReadTurns(components.clock)
-  const accepts = new AcceptTurns(components.clock)
-  const intercept: SocketInterceptor = (socket, pass) =>
-    door.intercept(socket, () =>
-      accepts.take(socket, () => {
-        turns.watch(socket)
-        moved.watch(socket)
-        pass()
-      }),
-    )
   return {
-    transports: switches.tcp
-      ? [(components) => interceptSockets(marked(tcp()(components), marker), intercept)]
-      : [],
-    ...(switches.tcp && { bulk: (components) => createBulk({ door, marker }, components) }),
+    transports: switches.tcp ? [tcp({ sockets, door: door.see })] : [],
+    ...(switches.tcp && { bulk: (components) => createBulk({ door, sockets }, components) }),
     listen: plan.tcp.map(String),
     cipher: nativeSealCipher,
     ...(mappings !== undefined && { mapUdpPort: (port, onMapped) => mappings.map(port, onMapped) }),
     async join(context) {
       confirmOwnAddresses(context)
-      const stops: Stop[] = [() => moved.stop(), () => marker?.stop()]
+      const stops: Stop[] = [() => sockets.stop()]
       const join = async (
         name: string,
         enabled: boolean,
@@ -111,7 +90,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
-        join('ws', switches.ws, () => joinWebSockets(context, plan, { marker, turns })),
+        join('ws', switches.ws, () => joinWebSockets(context, plan, sockets)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
           joinWebRtc(context, { switches, plan }),
@@ -139,10 +118,6 @@ function socketPreparation(init: P2pNodeInit): MarkSocket | undefined {
     // who is dialled sends no longer ones than the dialler takes
     if (remote !== undefined) capSegments?.(fd)
   }
-}
-
-function marked<T extends Transport>(transport: T, marker: SocketMarker | undefined): T {
-  return marker === undefined ? transport : marker.transport(transport)
 }
 
 /** A package that was left out was left out on purpose; all else should not be. */
@@ -247,21 +222,21 @@ async function joinRelay(
   await joinCircuits(host, context.clock)
   const stops: Stop[] = []
   if (switches.relayService) {
-    const server = await joinService(
-      host,
-      'relay',
-      circuitRelayServer({
-        maxInboundHopStreams: 2 * maxCircuitsPerPeer,
-        maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
-        reservations: {
-          maxReservations: RELAY_RESERVATIONS.all,
-          reservationTtl: reservationMs,
-          defaultDurationLimit: maxDurationMs,
-          defaultDataLimit: BigInt(maxBytes),
-        },
-      }),
-    )
-    relayInStep(server)
+    const build = circuitRelayServer({
+      maxInboundHopStreams: 2 * maxCircuitsPerPeer,
+      maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
+      reservations: {
+        maxReservations: RELAY_RESERVATIONS.all,
+        reservationTtl: reservationMs,
+        defaultDurationLimit: maxDurationMs,
+        defaultDataLimit: BigInt(maxBytes),
+      },
+    })
+    await joinService(host, 'relay', (components: Parameters<typeof build>[0]) => {
+      const server = relayInStep(build(components))
+      context.setEndReservation(endReservations(server))
+      return server
+    })
     await boundRelaying(host.services.parts.components.registrar, context.clock)
     stops.push(await answerStun(context, plan))
   }
@@ -285,15 +260,12 @@ async function answerStun(context: PlatformContext, plan: ListenPlan): Promise<S
 }
 
 async function joinWebSockets(
-  { host, clock }: PlatformContext,
+  { host }: PlatformContext,
   plan: ListenPlan,
-  { marker, turns }: { readonly marker: SocketMarker | undefined; readonly turns: ReadTurns },
+  sockets: Sockets,
 ): Promise<undefined> {
-  const { webSockets } = await import('@libp2p/websockets')
-  const sockets = pendingSockets(new PendingConnections(), turns)
-  const bounded = (components: Parameters<ReturnType<typeof webSockets>>[0]) =>
-    marked(boundWebSockets(webSockets()(components), { clock, sockets }), marker)
-  await joinTransport(host, bounded, plan.ws)
+  const { webSockets } = await import('../transport/websockets.ts')
+  await joinTransport(host, webSockets(sockets), plan.ws)
 }
 
 async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<undefined> {
@@ -305,21 +277,22 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
 }
 
 async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
-  const [{ webRTC, webRTCDirect }, { holdWebRtcLibrary }, { blockCandidates }, { boundDataChannels }, ends] =
+  const [{ webRTC, webRTCDirect }, library, { blockCandidates }, { boundDataChannels }, ends, beginnings] =
     await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
       Promise.all([
         import('@libp2p/webrtc'),
-        import('../upstream/webrtc-library.ts'),
-        import('../upstream/webrtc-candidates.ts'),
-        import('../upstream/data-channels.ts'),
-        import('../upstream/webrtc-ends.ts'),
+        import('../upstream/webrtc/library.ts'),
+        import('../upstream/webrtc/candidates.ts'),
+        import('../upstream/webrtc/data-channels.ts'),
+        import('../upstream/webrtc/ends.ts'),
+        import('../upstream/webrtc/beginnings.ts'),
       ]),
     )
   const { host, rules, reach, membership } = context
   boundDataChannels(context.clock)
   ends.readBeforeEnds()
   // after the host has closed its connections
-  host.addEventListener('stop', holdWebRtcLibrary(), { once: true })
+  host.addEventListener('stop', library.holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
   if (switches.webrtc) {
@@ -328,7 +301,10 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
       isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
     const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
     const build = (parts: Parameters<typeof signalled>[0]) =>
-      boundSignalling(signalled(parts), { beginnings: new WebRtcBeginnings(), maySignal })
+      beginnings.boundSignalling(signalled(parts), {
+        beginnings: new beginnings.WebRtcBeginnings(),
+        maySignal,
+      })
     await joinTransport(host, build, [multiaddr('/webrtc')])
     reach.startUpgrades()
   }
@@ -337,7 +313,7 @@ async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayPar
   const direct = webRTCDirect({ rtcConfiguration })
   // apart from what members signal: a packet may come from anywhere, or say so
   const build = (parts: Parameters<typeof direct>[0]) =>
-    boundDirectBeginnings(direct(parts), new WebRtcBeginnings())
+    beginnings.boundDirectBeginnings(direct(parts), new beginnings.WebRtcBeginnings(), context.clock)
   await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
 }
 

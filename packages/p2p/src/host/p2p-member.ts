@@ -74,7 +74,6 @@ async function createHostParts(
   const bandwidth = createBandwidth(components)
   const blockedPeers = new Set(init.blockedPeers)
   const maxCircuitsPerPeer = init.relayLimits?.maxCircuitsPerPeer
-  const { onReceived = () => {} } = init
   const view = new HostView()
   const guard = new ConnectionGuard(
     {
@@ -107,7 +106,7 @@ async function createHostParts(
       ...(maxCircuitsPerPeer === undefined ? {} : { maxCircuitsPerPeer }),
     }),
     announced: (addresses) => chooseAnnounced(addresses, rules),
-    metrics: (connections) => createStreamMetrics(bandwidth, { connections, onReceived }),
+    metrics: (connections) => createStreamMetrics(bandwidth, { connections }),
     userAgent: init.userAgent ?? 'mesh',
     clock: components.clock,
     maxConnections: guard.bounds.maxConnections + guard.bounds.maxUnproven,

@@ -16,7 +16,7 @@ import type { PeerBook } from '../peers/peer-book.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Dials } from '../reach/dials.ts'
 import type { Reach } from '../reach/reach.ts'
-import type { DialFor } from '../upstream/dials-for-others.ts'
+import type { DialFor } from '../addresses/dials-for-others.ts'
 
 export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
@@ -47,6 +47,8 @@ export interface PlatformContext extends P2pComponents {
   readonly bootstrap: readonly Find[]
   /** The UDP ports of the members that answer STUN, by peer. */
   readonly stunPorts: ReadonlyMap<string, number>
+  /** Takes what ends the reservation of a peer on this node. */
+  setEndReservation(end: (peer: string) => void): void
   /** Tells members that this node answers STUN. */
   setStunPort(port: number): void
 }

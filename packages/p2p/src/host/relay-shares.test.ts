@@ -1,6 +1,6 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { RELAY_RESERVATIONS } from '../limits.ts'
+import { RELAY_RESERVATIONS } from './limits.ts'
 import { RelayShares } from './relay-shares.ts'
 
 const { all: MAX_RELAY_RESERVATIONS, perAddress: MAX_RELAY_RESERVATIONS_PER_ADDRESS } = RELAY_RESERVATIONS

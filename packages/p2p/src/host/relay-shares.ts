@@ -4,7 +4,8 @@
  */
 import type { Clock } from '@mesh/core'
 import { type Place, Scope } from '@mesh/core/limits'
-import { RELAY_RESERVATION_MS, RELAY_RESERVATIONS } from '../limits.ts'
+import { RELAY_RESERVATIONS } from './limits.ts'
+import { RELAY_RESERVATION_MS } from '../limits.ts'
 
 interface RelaySharesInit {
   readonly clock: Clock

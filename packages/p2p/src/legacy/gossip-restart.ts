@@ -3,7 +3,7 @@
  * (docs/WIRE.md 3.3). The new stream that such a node opens to us is the sign that ours must be opened anew, too.
  */
 import type { Connection } from '@libp2p/interface'
-import { STREAM_END_GRACE_MS } from '../gossip-limits.ts'
+import { STREAM_END_GRACE_MS } from './limits.ts'
 
 interface LegacyGossipRestartsInit {
   readonly timers: { later(delayMs: number, run: () => void): void }

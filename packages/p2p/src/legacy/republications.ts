@@ -2,7 +2,7 @@
  * Publications that legacy nodes may have missed around a change of the keys: one that crossed the boundary before us
  * could not open them, and one that was rebuilding its gossip never read them (docs/WIRE.md 3.3).
  */
-import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from '../gossip-limits.ts'
+import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from './limits.ts'
 
 /** How far around a boundary publications are repeated: from `beforeMs` before it to `afterMs` after it, at `afterMs`. */
 interface RepublishSpan {

@@ -6,7 +6,8 @@ import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock, toError } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
-import { MAX_PING_STREAMS, PING_IDLE_MS, PINGS_BURST, PINGS_PER_S } from '../limits.ts'
+import { MAX_PING_STREAMS, PING_IDLE_MS } from './limits.ts'
+import { PINGS_BURST, PINGS_PER_S } from '../limits.ts'
 import { PING_BYTES, PING_PROTOCOL } from './ping.ts'
 
 /** Takes the place of the library's answering side once a host has started; who pings faster than a person or a monitor does loses the stream. */

@@ -22,14 +22,9 @@ import { ping } from '@libp2p/ping'
 import type { Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p, type Libp2pOptions } from 'libp2p'
-import {
-  IDENTIFY_TIMEOUT_MS,
-  MAX_INBOUND_PER_SECOND,
-  MAX_PENDING_INBOUND,
-  SPARE_CONNECTIONS,
-} from '../limits.ts'
-import { leaveOutFutureRecords } from '../upstream/future-records.ts'
-import { boundPeerIds } from '../upstream/peer-id-lengths.ts'
+import { IDENTIFY_TIMEOUT_MS, MAX_INBOUND_PER_SECOND, SPARE_CONNECTIONS } from './limits.ts'
+import { PENDING_INBOUND } from '../limits.ts'
+import { boundPeerIds } from '../addresses/peer-id-lengths.ts'
 import { isInDoubt } from './doubts.ts'
 import { muxer } from './muxer.ts'
 import { quietLogger } from './quiet-logger.ts'
@@ -90,7 +85,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       // the guard has the bounds; what libp2p refuses by itself it refuses to members, too
       maxConnections: init.maxConnections + SPARE_CONNECTIONS,
       inboundConnectionThreshold: MAX_INBOUND_PER_SECOND,
-      maxIncomingPendingConnections: MAX_PENDING_INBOUND + SPARE_CONNECTIONS,
+      maxIncomingPendingConnections: PENDING_INBOUND.all + SPARE_CONNECTIONS,
     },
     connectionMonitor: { enabled: false },
     // the connection manager is made later than this
@@ -108,7 +103,6 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
   })
   const made = host as unknown as MeshHost
   replaceGetConnections(made.services.parts.components.connectionManager)
-  leaveOutFutureRecords(made.services.parts.components.peerStore, init.clock)
   return made
 }
 

@@ -2,13 +2,8 @@ import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { peerIdFromPublicKey } from '@mesh/core'
 import { expect, test } from 'vitest'
-import {
-  DEAD_AFTER_MS,
-  DEAD_STREAM_AFTER_MS,
-  MAX_ASKED_RELAYS,
-  REPLACED_AFTER_MS,
-  STOOD_BEFORE_MS,
-} from '../limits.ts'
+import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS, MAX_ASKED_RELAYS, REPLACED_AFTER_MS } from './limits.ts'
+import { STOOD_BEFORE_MS } from '../limits.ts'
 import { noteDoubt } from './doubts.ts'
 import { askRelays, endDead, endReplaced } from './end-dead.ts'
 

@@ -2,13 +2,8 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import type { PeerId } from '@mesh/core'
 import { transportOf } from '../addresses/address-rules.ts'
-import {
-  DEAD_AFTER_MS,
-  DEAD_STREAM_AFTER_MS,
-  MAX_ASKED_RELAYS,
-  REPLACED_AFTER_MS,
-  STOOD_BEFORE_MS,
-} from '../limits.ts'
+import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS, MAX_ASKED_RELAYS, REPLACED_AFTER_MS } from './limits.ts'
+import { STOOD_BEFORE_MS } from '../limits.ts'
 import type { ConnectionChecks } from './connection-checks.ts'
 import { allConnectionsTo } from './connections.ts'
 import { isInDoubt } from './doubts.ts'

@@ -6,7 +6,7 @@ import {
   MAX_HELD_BYTES_PER_PEER,
   MAX_STRANGERS_HELD_BYTES,
   MIN_FRAME_BYTES_PER_S,
-} from '../gossip-limits.ts'
+} from './limits.ts'
 import { HeldBytes, TooMuchHeldError } from './held-bytes.ts'
 
 const MIB = 1024 * 1024

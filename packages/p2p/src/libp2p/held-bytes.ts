@@ -11,7 +11,7 @@ import {
   MAX_HELD_BYTES_PER_PEER,
   MAX_STRANGERS_HELD_BYTES,
   MIN_FRAME_BYTES_PER_S,
-} from '../gossip-limits.ts'
+} from './limits.ts'
 
 /** An unfinished frame was ended: its peer holds too much, or it does not come on. */
 export class TooMuchHeldError extends Error {

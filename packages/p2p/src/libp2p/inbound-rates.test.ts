@@ -3,7 +3,7 @@ import type { Registrar } from '@libp2p/interface-internal'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { RELAY_REQUESTS } from '../limits.ts'
+import { RELAY_REQUESTS } from './limits.ts'
 import { RELAY_HOP } from '../protocols.ts'
 import { boundRelaying } from './inbound-rates.ts'
 

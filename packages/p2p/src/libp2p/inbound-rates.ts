@@ -9,7 +9,7 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock } from '@mesh/core'
-import { IDENTIFIES, RELAY_REQUESTS } from '../limits.ts'
+import { IDENTIFIES, RELAY_REQUESTS } from './limits.ts'
 import { IDENTIFY_PROTOCOLS, RELAY_HOP } from '../protocols.ts'
 import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
 

@@ -7,7 +7,7 @@ import {
   MAX_EARLY_STREAMS,
   STREAM_WINDOW_BYTES,
   STREAM_WRITE_BUFFER_BYTES,
-} from '../limits.ts'
+} from './limits.ts'
 import { freeSentBlocks } from '../upstream/freed-blocks.ts'
 import { joinWrites } from '../upstream/joined-writes.ts'
 import { beginLazily } from '../upstream/lazy-negotiation.ts'
@@ -18,7 +18,6 @@ import { endWithOther } from '../upstream/muxer-goodbyes.ts'
 import { readInPieces } from '../upstream/muxer-frames.ts'
 import { boundMuxerPings } from '../upstream/muxer-pings.ts'
 import { handleInTurns } from '../upstream/muxer-turns.ts'
-import { openInTurns } from '../upstream/noise-turns.ts'
 import { boundAnswers } from '../upstream/negotiation-answers.ts'
 import {
   keepLeastRoundTrip,
@@ -44,7 +43,6 @@ export function muxer(clock: Clock): () => StreamMuxerFactory {
     factory.createStreamMuxer = (connection) => {
       freeSentBlocks(connection)
       joinWrites(connection)
-      openInTurns(connection, turns)
       const made = createMuxer(connection)
       sendWhileOpen(made)
       boundMuxerPings(made, clock)

@@ -2,12 +2,7 @@ import type { Connection } from '@libp2p/interface'
 import { silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import {
-  PING_INTERVAL_MS,
-  PING_TIMEOUT_MS,
-  RELAY_PING_INTERVAL_MS,
-  RELAY_PING_TIMEOUT_MS,
-} from '../limits.ts'
+import { PING_INTERVAL_MS, PING_TIMEOUT_MS, RELAY_PING_INTERVAL_MS, RELAY_PING_TIMEOUT_MS } from './limits.ts'
 import { startPingMonitor } from './ping-monitor.ts'
 
 /** A connection on which no stream is ever opened. */

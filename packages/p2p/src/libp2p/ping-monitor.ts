@@ -9,12 +9,7 @@
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'
-import {
-  PING_INTERVAL_MS,
-  PING_TIMEOUT_MS,
-  RELAY_PING_INTERVAL_MS,
-  RELAY_PING_TIMEOUT_MS,
-} from '../limits.ts'
+import { PING_INTERVAL_MS, PING_TIMEOUT_MS, RELAY_PING_INTERVAL_MS, RELAY_PING_TIMEOUT_MS } from './limits.ts'
 import type { ConnectionChecks } from './connection-checks.ts'
 import { pingConnection } from './ping.ts'
 

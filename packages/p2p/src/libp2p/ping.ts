@@ -1,7 +1,7 @@
 /** Runs libp2p's ping over one given connection (the service pings a peer over any). */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId, type Random, toError } from '@mesh/core'
-import { PING_TIMEOUT_MS } from '../limits.ts'
+import { PING_TIMEOUT_MS } from './limits.ts'
 import { connectionsTo } from './connections.ts'
 import { describeDialError } from './describe-dial-error.ts'
 

@@ -1,5 +1,6 @@
 import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
-import { HEARD_MEMBER_MS, MAX_HEARD_MEMBERS } from '../limits.ts'
+import { HEARD_MEMBER_MS } from '../limits.ts'
+import { MAX_HEARD_MEMBERS } from './limits.ts'
 
 /** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
 export interface HeardMembers {

@@ -5,12 +5,8 @@
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, type Logger, type PeerId, type Random, withDeadline } from '@mesh/core'
 import type { NetworkConfig } from '@mesh/network'
-import {
-  DIALLED_SIDE_WAITS_MS,
-  HANDSHAKE_RETRY_MS,
-  MAX_HANDSHAKES_PER_CONNECTION,
-  MEMBER_HANDSHAKE_MS,
-} from '../limits.ts'
+import { MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import { DIALLED_SIDE_WAITS_MS, HANDSHAKE_RETRY_MS, MAX_HANDSHAKES_PER_CONNECTION } from './limits.ts'
 import type { Admission } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'

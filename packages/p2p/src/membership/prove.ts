@@ -2,7 +2,7 @@
 import type { Stream } from '@libp2p/interface'
 import { type PeerId, type Random, toError } from '@mesh/core'
 import { readFrames, writeFrame } from '../libp2p/frames.ts'
-import { MAX_MEMBER_MESSAGE_BYTES } from '../limits.ts'
+import { MAX_MEMBER_MESSAGE_BYTES } from './limits.ts'
 import { buildProof, isProof } from './handshake.ts'
 import {
   decodeHandshakeMessage,

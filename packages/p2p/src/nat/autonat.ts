@@ -3,14 +3,17 @@
  * unconfirmed, a few members are asked again and again.
  */
 import { autoNATv2 } from '@libp2p/autonat-v2'
+import type { Connection } from '@libp2p/interface'
+import type { AddressManager, Registrar } from '@libp2p/interface-internal'
 import { createAddressRate } from '../addresses/address-rate.ts'
+import { relayOf } from '../addresses/relayed-address.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from '../nat-limits.ts'
+import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from './limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
-import { askAgain, withoutRelayedCandidates } from '../upstream/autonat-questions.ts'
-import { boundDialBacks, type DialFor } from '../upstream/dials-for-others.ts'
+import { boundDialBacks } from '../upstream/autonat/dial-backs.ts'
+import type { DialFor } from '../addresses/dials-for-others.ts'
 
 /** Adds the service to the host; gives the function that stops asking, and libp2p stops the service. */
 export async function joinAutoNat(
@@ -47,4 +50,25 @@ export async function joinAutoNat(
   }
   let cancel = clock.after(AUTONAT_ASK_MS, check)
   return () => cancel()
+}
+
+/** Gives AutoNAT an address manager without addresses over relays: a failure there says nothing against the relay. */
+export function withoutRelayedCandidates(addressManager: AddressManager): AddressManager {
+  // AutoNAT asks the address manager for nothing else
+  const straight: Pick<
+    AddressManager,
+    'getAddressesWithMetadata' | 'confirmObservedAddr' | 'removeObservedAddr'
+  > = {
+    getAddressesWithMetadata: () =>
+      addressManager.getAddressesWithMetadata().filter(({ multiaddr }) => relayOf(multiaddr) === undefined),
+    confirmObservedAddr: (address, options) => addressManager.confirmObservedAddr(address, options),
+    removeObservedAddr: (address) => addressManager.removeObservedAddr(address),
+  }
+  return straight as AddressManager
+}
+
+/** Lets AutoNAT ask a connected peer as if it had just come: by itself it asks each peer once. */
+function askAgain(registrar: Registrar, connection: Connection): void {
+  for (const { onConnect } of registrar.getTopologies(AUTONAT_REQUEST_PROTOCOL))
+    void onConnect?.(connection.remotePeer, connection)
 }

@@ -1,11 +1,13 @@
 /** DCUtR, libp2p's hole punching: two peers that a relay joins dial each other's addresses at the same moment. */
 import { dcutr } from '@libp2p/dcutr'
+import type { TransportManager } from '@libp2p/interface-internal'
 import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
+import { relayOf } from '../addresses/relayed-address.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from '../nat-limits.ts'
-import { boundHolePunches, type DialFor } from '../upstream/dials-for-others.ts'
-import { withoutRelayedAddresses } from '../upstream/hole-punch-addresses.ts'
+import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from './limits.ts'
+import { boundHolePunches } from '../upstream/dcutr/hole-punches.ts'
+import type { DialFor } from '../addresses/dials-for-others.ts'
 
 /** Adds the service to the host. */
 export async function joinHolePunch(context: {
@@ -25,4 +27,19 @@ export async function joinHolePunch(context: {
       { isAllowed, dialFor },
     ),
   )
+}
+
+type DialTransport = Pick<TransportManager, 'dialTransportForMultiaddr'>
+
+/**
+ * Gives hole punching a transport manager that has no transport for addresses over a relay: the library takes such an
+ * address for a public one of its peer, and closes the relayed connection once it has dialled the relay.
+ */
+function withoutRelayedAddresses(transportManager: DialTransport): TransportManager {
+  // hole punching asks the transport manager for nothing else
+  const straight: DialTransport = {
+    dialTransportForMultiaddr: (address) =>
+      relayOf(address) === undefined ? transportManager.dialTransportForMultiaddr(address) : undefined,
+  }
+  return straight as TransportManager
 }

@@ -1,5 +1,5 @@
 /** STUN binding requests and their answers (RFC 8489, sections 5, 6 and 14.2): what a NAT turned an address into. */
-import { MAX_STUN_PACKET_BYTES } from '../nat-limits.ts'
+import { MAX_STUN_PACKET_BYTES } from './limits.ts'
 
 const BINDING_REQUEST = 0x0001
 const BINDING_SUCCESS = 0x0101

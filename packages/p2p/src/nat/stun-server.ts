@@ -7,7 +7,7 @@ import { isIPv6 } from 'node:net'
 import { type Clock, type Logger } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'
 import { multiaddr } from '@multiformats/multiaddr'
-import { MAX_STUN_PER_SECOND } from '../nat-limits.ts'
+import { MAX_STUN_PER_SECOND } from './limits.ts'
 import { answerStun } from './stun-message.ts'
 
 interface StunServer {

@@ -6,11 +6,11 @@
 import type { Connection, IdentifyResult } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
 import {
-  IDENTIFY_AGAIN_MS,
   IDENTIFY_AGAIN_MOST_MS,
+  IDENTIFY_AGAIN_MS,
   IDENTIFY_LOOK_MS,
   MAX_IDENTIFIED_AT_ONCE,
-} from '../limits.ts'
+} from './limits.ts'
 import type { SpokenProtocols } from './spoken-protocols.ts'
 
 interface IdentifyingHost {

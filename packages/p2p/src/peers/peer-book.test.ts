@@ -4,7 +4,7 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { MAX_PEER_PROTOCOLS } from '../limits.ts'
+import { MAX_PEER_PROTOCOLS } from './limits.ts'
 import { createPeerBook } from './peer-book.ts'
 
 const makePeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))

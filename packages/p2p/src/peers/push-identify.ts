@@ -6,7 +6,7 @@
  */
 import type { PeerUpdate, TypedEventTarget } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
-import { FEW_PUSHES, PUSH_AFTER_MS, PUSH_FOR_EACH_MS } from '../limits.ts'
+import { FEW_PUSHES, PUSH_AFTER_MS, PUSH_FOR_EACH_MS } from './limits.ts'
 
 interface PushingHost extends Pick<TypedEventTarget<PushEvents>, 'addEventListener' | 'removeEventListener'> {
   getConnections(): readonly unknown[]

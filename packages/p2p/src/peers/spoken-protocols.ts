@@ -1,5 +1,5 @@
 import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
-import { MAX_PEER_PROTOCOLS } from '../limits.ts'
+import { MAX_PEER_PROTOCOLS } from './limits.ts'
 
 /** The protocols that connected peers speak, as identify last said; readable without waiting. */
 export interface SpokenProtocols {

@@ -1,4 +1,4 @@
-import { ASKED_FOR_MS } from '../limits.ts'
+import { ASKED_FOR_MS } from './limits.ts'
 import type { PeerState } from './peer-state.ts'
 
 /** Somebody wants a connection to the peer, or did lately; what a person configured always counts. */

@@ -6,7 +6,7 @@ import {
   DIAL_BACKOFF_MIN_MS,
   MAX_VAIN_DIALS_PER_MINUTE,
   MEMBER_BACKOFF_MAX_MS,
-} from '../limits.ts'
+} from './limits.ts'
 
 /** Peers that are dialled, take each connection, and close it after so many ms. */
 function playClosers(peers: readonly string[], stoodMs: number) {

@@ -8,7 +8,7 @@ import {
   MAX_PARALLEL_DIALS,
   RELAY_STAGGER_MS,
   SPECULATIVE_SPREAD_MS,
-} from '../limits.ts'
+} from './limits.ts'
 
 const SLOW_MS = 4_000
 

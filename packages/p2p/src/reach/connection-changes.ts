@@ -1,5 +1,5 @@
 /** Draws the conclusions from a connection that opened or closed. */
-import { BRIEF_CONNECTION_MS, RELAYED_GRACE_MS } from '../limits.ts'
+import { BRIEF_CONNECTION_MS, RELAYED_GRACE_MS } from './limits.ts'
 import { onDemandDone } from './demand.ts'
 import { abandonDial, change, closeConnection, type Draft } from './draft.ts'
 import { superfluousConnections } from './duplicates.ts'

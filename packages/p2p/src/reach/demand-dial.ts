@@ -1,5 +1,5 @@
 /** Dials for somebody who waits for the connection: what follows a dial that was granted, or failed. */
-import { CONNECT_RETRY_MS } from '../limits.ts'
+import { CONNECT_RETRY_MS } from './limits.ts'
 import { change, type Draft, setDial, shareDirectDial, startDial } from './draft.ts'
 import { type Demand, isConnected, type PeerAddress, type Route } from './peer-state.ts'
 

@@ -1,5 +1,5 @@
 /** Somebody waits for a connection: the peer's own addresses at once, a relay soon after, both once more. */
-import { ASKED_RELAY_STAGGER_MS, MAX_DEMAND_NEWS } from '../limits.ts'
+import { ASKED_RELAY_STAGGER_MS, MAX_DEMAND_NEWS } from './limits.ts'
 import { change, type Draft } from './draft.ts'
 import { type Demand, isConnected, type PeerAddress } from './peer-state.ts'
 

@@ -1,7 +1,7 @@
 /** Orders the addresses of one peer for a dial, and says how long each is tried alone. Pure. */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp, isRelayed, transportOf } from '../addresses/address-rules.ts'
-import { DIAL_STAGGER_MS, RELAY_STAGGER_MS } from '../limits.ts'
+import { DIAL_STAGGER_MS, RELAY_STAGGER_MS } from './limits.ts'
 
 const PREFERENCE = ['memory', 'tcp', 'quic-v1', 'ws', 'wss', 'webrtc-direct']
 

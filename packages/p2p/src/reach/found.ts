@@ -1,10 +1,6 @@
 import { backoffMs } from '@mesh/core/limits'
-import {
-  DIAL_BACKOFF_MIN_MS,
-  GREATER_ID_WAITS_MS,
-  MAX_PEER_ADDRESSES,
-  MENTIONED_BACKOFF_MAX_MS,
-} from '../limits.ts'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
+import { DIAL_BACKOFF_MIN_MS, GREATER_ID_WAITS_MS, MENTIONED_BACKOFF_MAX_MS } from './limits.ts'
 import { onDemandNews } from './demand.ts'
 import { change, type Draft } from './draft.ts'
 import {

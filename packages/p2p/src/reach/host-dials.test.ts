@@ -7,7 +7,7 @@ import {
   HOST_REST,
   MAX_DIALS_OF_HOST,
   MAX_DIALS_OF_UNKNOWN_HOST,
-} from '../limits.ts'
+} from './limits.ts'
 import { HostDials, HostRestsError, UnneededDialError } from './host-dials.ts'
 
 interface Under {

@@ -16,7 +16,7 @@ import {
   MAX_DIALS_OF_HOST,
   MAX_DIALS_OF_UNKNOWN_HOST,
   MAX_PROVEN_ADDRESSES,
-} from '../limits.ts'
+} from './limits.ts'
 
 /** The host was not dialled, as many dials there failed. */
 export class HostRestsError extends Error {

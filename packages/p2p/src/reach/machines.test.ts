@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import { MAX_KNOWN_PEERS } from '../limits.ts'
 import {
   CONNECT_RETRY_MS,
   GREATER_ID_WAITS_MS,
   MAX_DEMAND_NEWS,
   MAX_FURTHER_DIALS,
   MAX_FURTHER_NEW_DIALS,
-  MAX_KNOWN_PEERS,
   MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
+  RELAYED_GRACE_MS,
   RELAY_CHECK_DELAY_MS,
   RELAY_REFUSED_MS,
   RELAY_STAGGER_MS,
-  RELAYED_GRACE_MS,
   SPECULATIVE_SPREAD_MS,
   UPGRADE_GREATER_ID_WAITS_MS,
   UPGRADE_RETRY_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import { DIRECT, playMachines, RELAYED } from '../../test/played-machines.ts'
 
 const peersOf = (dials: readonly { readonly peer: string }[]) => dials.map(({ peer }) => peer)

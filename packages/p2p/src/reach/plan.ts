@@ -15,11 +15,11 @@ import {
   MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
   MAX_SPECULATIVE_RELAYED,
+  RELAYS_WANTED,
   RELAY_CHECK_DELAY_MS,
   RELAY_REFUSED_MS,
-  RELAYS_WANTED,
   STRANGER_STAYS_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import { isAskedFor } from './asked-for.ts'
 import {
   type Grant,

@@ -2,7 +2,7 @@ import type { Connection } from '@libp2p/interface'
 import { createManualClock } from '@mesh/testkit'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { ANSWERED_STAGGER_MS, DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from '../limits.ts'
+import { ANSWERED_STAGGER_MS, DIAL_STAGGER_MS, DIAL_TIMEOUT_MS, RELAY_STAGGER_MS } from './limits.ts'
 import { raceDial, SlowHandshakeError } from './race-dial.ts'
 
 const RELAY = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'

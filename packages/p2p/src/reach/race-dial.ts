@@ -7,7 +7,7 @@
 import type { Connection } from '@libp2p/interface'
 import { afterTurns, type Clock } from '@mesh/core'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from '../limits.ts'
+import { ANSWERED_STAGGER_MS, DIAL_TIMEOUT_MS } from './limits.ts'
 import { headStartMs, inDialOrder } from './dial-order.ts'
 import { UnneededDialError } from './host-dials.ts'
 

@@ -9,7 +9,7 @@ import {
   MEMBER_BACKOFF_MAX_MS,
   RELAY_STAGGER_MS,
   SPECULATIVE_SPREAD_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import { change, type Draft, drawFrom, startDial } from './draft.ts'
 import { isConnected, isSearching, type PeerAddress, type PeerKind, type Route } from './peer-state.ts'
 

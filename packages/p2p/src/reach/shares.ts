@@ -14,7 +14,7 @@ import {
   MAX_VAIN_DIALS_PER_MINUTE,
   SLOW_DIAL_MS,
   SPECULATIVE_PACE,
-} from '../limits.ts'
+} from './limits.ts'
 
 /** Peers that answer and never end a handshake, as strangers can, leave places for others. */
 const LEAST_PARALLEL_DIALS = 4

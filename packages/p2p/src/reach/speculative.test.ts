@@ -6,7 +6,7 @@ import {
   SPECULATIVE_REST,
   SPECULATIVE_SPREAD_MS,
   SPECULATIVE_TRY_MS,
-} from '../limits.ts'
+} from './limits.ts'
 import { isAskedFor } from './asked-for.ts'
 import { playMachines, RELAYED } from '../../test/played-machines.ts'
 

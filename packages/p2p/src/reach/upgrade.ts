@@ -1,6 +1,6 @@
 /** Making a relayed connection direct, and what follows when that fails. */
 import { backoffMs } from '@mesh/core/limits'
-import { SPECULATIVE_REST, UPGRADE_GREATER_ID_WAITS_MS, UPGRADE_RETRY_MS } from '../limits.ts'
+import { SPECULATIVE_REST, UPGRADE_GREATER_ID_WAITS_MS, UPGRADE_RETRY_MS } from './limits.ts'
 import { change, type Draft, setDial, shareDirectDial } from './draft.ts'
 import { isDirect, openOf, type PeerAddress, type Progress, type Route, type Upgrade } from './peer-state.ts'
 

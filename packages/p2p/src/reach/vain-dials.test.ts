@@ -1,7 +1,7 @@
 /** Peers that are nowhere, as a member can tell of or leave behind as many as it likes. */
 import { expect, test } from 'vitest'
 import { DIRECT, playMachines } from '../../test/played-machines.ts'
-import { MAX_FURTHER_VAIN_DIALS, MAX_VAIN_DIALS_PER_MINUTE } from '../limits.ts'
+import { MAX_FURTHER_VAIN_DIALS, MAX_VAIN_DIALS_PER_MINUTE } from './limits.ts'
 
 const LIAR = '198.51.100.1'
 

@@ -1,4 +1,4 @@
-import { RELAY_CHECK_DELAY_MS, RELAY_REFUSED_MS, SPECULATIVE_TRY_MS } from '../limits.ts'
+import { RELAY_CHECK_DELAY_MS, RELAY_REFUSED_MS, SPECULATIVE_TRY_MS } from './limits.ts'
 import { isConnected, isDirect, isSearching, type PeerState } from './peer-state.ts'
 
 /** When the peer is to be looked at again if nothing happens before; infinity: never. */

@@ -1,6 +1,7 @@
 import type { Stream } from '@libp2p/interface'
 import { type Clock, delay } from '@mesh/core'
-import { ACCEPTED_CLOSE_DELAY_MS, CHANNEL_CLOSE_MS } from '../limits.ts'
+import { CHANNEL_CLOSE_MS } from '../limits.ts'
+import { ACCEPTED_CLOSE_DELAY_MS } from './limits.ts'
 
 /**
  * Sends what waits, then tells the other side that no more comes; what it sends may still be read. Resets the stream

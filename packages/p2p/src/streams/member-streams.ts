@@ -8,7 +8,7 @@ import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from
 import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
-import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from '../limits.ts'
+import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from './limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
 import { chooseConnection } from './connection-choice.ts'

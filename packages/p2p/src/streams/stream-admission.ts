@@ -2,7 +2,8 @@
 import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, withDeadline } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
-import { MEMBER_HANDSHAKE_MS, UNPROVEN_STREAMS } from '../limits.ts'
+import { MEMBER_HANDSHAKE_MS } from '../limits.ts'
+import { UNPROVEN_STREAMS } from './limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 

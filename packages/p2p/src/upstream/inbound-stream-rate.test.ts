@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { multiaddr } from '@multiformats/multiaddr'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { muxer } from '../libp2p/muxer.ts'
-import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
+import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from './limits.ts'
 import { boundInboundStreams } from './inbound-stream-rate.ts'
 
 /** Two ends with their muxers; the near one bounds what the far one opens. */

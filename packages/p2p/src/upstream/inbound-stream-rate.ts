@@ -12,8 +12,8 @@
 import type { Connection } from '@libp2p/interface'
 import { type Clock, toError } from '@mesh/core'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from '../limits.ts'
-import { FREE_STREAM_BYTES } from '../gossip-limits.ts'
+import { MAX_REFUSED_STREAMS, UNPROVEN_STREAMS_BURST, UNPROVEN_STREAMS_PER_S } from './limits.ts'
+import { FREE_STREAM_BYTES } from './limits.ts'
 
 interface RemoteStream {
   readonly protocol?: string

@@ -8,7 +8,7 @@ import { systemClock, systemRandom } from '@mesh/core'
 import { generateNetworkConfig } from '@mesh/network'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
-import { LONG_MESSAGE_BYTES } from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { checkLongMessages } from './long-messages.ts'
 

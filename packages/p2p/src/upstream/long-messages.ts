@@ -14,7 +14,7 @@ import type { PeerId, PublicKey } from '@libp2p/interface'
 import { peerIdFromMultihash } from '@libp2p/peer-id'
 import { type Clock, delay } from '@mesh/core'
 import { decode as decodeDigest } from 'multiformats/hashes/digest'
-import { LONG_MESSAGE_BYTES } from '../gossip-limits.ts'
+import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import { encodePrefix } from '../length-prefix.ts'
 
 type SignedMessage = Extract<Message, { readonly type: 'signed' }>

@@ -6,13 +6,13 @@ import { writer } from 'protons-runtime'
 import { expect, onTestFinished, test } from 'vitest'
 import { encodePrefix } from '../length-prefix.ts'
 import { muxer } from '../libp2p/muxer.ts'
+import { MAX_PEER_ID_BYTES } from '../limits.ts'
 import {
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
   MAX_IDENTIFY_BYTES,
-  MAX_PEER_ID_BYTES,
   MAX_RELAY_MESSAGE_BYTES,
-} from '../limits.ts'
+} from './limits.ts'
 import { PRIVATE_DHT_PROTOCOL, RELAY_HOP } from '../protocols.ts'
 
 /** Both ends of a stream that speaks a protocol, and what the near one read; `asker` opened it. */

@@ -11,17 +11,17 @@
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { MessageBuffer } from '../message-buffer.ts'
 import { hasShape, type MessageShape } from '../message-shape.ts'
+import { MAX_PEER_ID_BYTES } from '../limits.ts'
 import {
   MAX_DHT_ANSWER_BYTES,
   MAX_DHT_QUESTION_BYTES,
   MAX_IDENTIFY_BYTES,
   MAX_IDENTIFY_STREAM_BYTES,
   MAX_MESSAGE_FIELDS,
-  MAX_PEER_ID_BYTES,
   MAX_RELAY_MESSAGE_BYTES,
   MAX_SIGNALLING_BYTES,
-} from '../limits.ts'
-import { MAX_AUTONAT_FIELDS, MAX_AUTONAT_MESSAGE_BYTES } from '../nat-limits.ts'
+} from './limits.ts'
+import { MAX_AUTONAT_FIELDS, MAX_AUTONAT_MESSAGE_BYTES } from './limits.ts'
 import {
   AUTONAT_REQUEST_PROTOCOL,
   HOLE_PUNCH_PROTOCOL,

@@ -3,7 +3,7 @@ import type { Clock } from '@mesh/core'
 import { eventually, YAMUX, yamuxHead } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { muxer } from '../libp2p/muxer.ts'
-import { GOODBYE_MS } from '../limits.ts'
+import { GOODBYE_MS } from './limits.ts'
 
 function connect() {
   const timers: { readonly ms: number; run(): void }[] = []

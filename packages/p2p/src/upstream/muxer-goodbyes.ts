@@ -7,7 +7,7 @@
  * `muxer-goodbyes.test.ts` fails.
  */
 import { type Clock, toError } from '@mesh/core'
-import { GOODBYE_MS } from '../limits.ts'
+import { GOODBYE_MS } from './limits.ts'
 
 interface LeftMuxer {
   readonly maConn: {

@@ -2,7 +2,8 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { muxer } from '../libp2p/muxer.ts'
-import { MAX_REFUSED_PINGS, PINGS_BURST } from '../limits.ts'
+import { PINGS_BURST } from '../limits.ts'
+import { MAX_REFUSED_PINGS } from './limits.ts'
 
 /** The flag of an answer to a ping. */
 const ANSWERS = 2

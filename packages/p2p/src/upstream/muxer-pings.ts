@@ -8,7 +8,8 @@
  */
 import type { Clock } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'
-import { MAX_REFUSED_PINGS, PINGS_BURST, PINGS_PER_S } from '../limits.ts'
+import { PINGS_BURST, PINGS_PER_S } from '../limits.ts'
+import { MAX_REFUSED_PINGS } from './limits.ts'
 
 /** The flag of a ping that asks; the answer to one has another. */
 const ASKS = 1

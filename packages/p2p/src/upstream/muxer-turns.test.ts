@@ -4,7 +4,8 @@ import type { Clock } from '@mesh/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { YAMUX, yamuxHead } from '@mesh/testkit'
 import { muxer } from '../libp2p/muxer.ts'
-import { FRAMES_TURN_MS, MAX_BYTES_BEHIND_END } from '../limits.ts'
+import { FRAMES_TURN_MS } from '../libp2p/limits.ts'
+import { MAX_BYTES_BEHIND_END } from './limits.ts'
 
 const { WINDOW_UPDATE, DATA, SYN, RST } = YAMUX
 const STREAMS = 2_000

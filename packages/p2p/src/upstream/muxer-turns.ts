@@ -12,7 +12,7 @@
  * is missing nothing waits. Without it `muxer-turns.test.ts` fails; `npm run attack -- muxer-resets` sends such blocks.
  */
 import { type LoopTurns, toError } from '@mesh/core'
-import { MAX_BYTES_BEHIND_END } from '../limits.ts'
+import { MAX_BYTES_BEHIND_END } from './limits.ts'
 
 /** A muxer of the library, as far as its inner parts are used here. */
 interface TurningMuxer {

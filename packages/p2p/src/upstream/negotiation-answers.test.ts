@@ -3,7 +3,7 @@ import { lpStream, multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
+import { MAX_NEGOTIATION_ANSWERS } from './limits.ts'
 import { muxer } from '../libp2p/muxer.ts'
 import { boundAnswers } from './negotiation-answers.ts'
 

@@ -7,7 +7,7 @@
  * Reaches into `send` of connections and streams; where it is missing nothing is bounded. Without it
  * `negotiation-answers.test.ts` fails; `npm run attack -- negotiations` asks so often.
  */
-import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
+import { MAX_NEGOTIATION_ANSWERS } from './limits.ts'
 
 interface Negotiating {
   send(bytes: never): boolean

@@ -3,7 +3,7 @@ import { RPC } from '@libp2p/gossipsub/message'
 import { identify } from '@libp2p/identify'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from '../gossip-limits.ts'
+import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from './limits.ts'
 import { boundRpc } from './rpc-bounds.ts'
 
 interface Decoding {

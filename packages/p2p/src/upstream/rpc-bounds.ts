@@ -8,7 +8,7 @@
  * Reaches into `decodeRpc`; where it is missing frames are not looked at. Without it `rpc-bounds.test.ts` fails; `npm run
  * attack -- gossip-fields gossip-names long-authors` sends such frames.
  */
-import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from '../gossip-limits.ts'
+import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from './limits.ts'
 import { hasShape, type MessageShape } from '../message-shape.ts'
 
 const ID = { maxBytes: MAX_GOSSIP_ID_BYTES }

@@ -6,9 +6,7 @@ import { createLogLevels, type LogLevels } from '../../log/log-level.ts'
 import { startNode } from '../../compose/create-node.ts'
 import type { StartOptions } from '../../compose/node-init.ts'
 import type { Sharing } from '../../compose/join-services.ts'
-import { collectBuffersWhileMany, ownBuffers } from '../../node/collect-buffers.ts'
-import { ownHeap, saveHeapWhileLarge } from '../../node/save-heap.ts'
-import { trimAfterStart } from '../../node/trim-process.ts'
+import { trimAfterStart } from '../../memory.ts'
 import { findListenPlace } from '../../settings/listen-place.ts'
 import { stateFolder } from '../../settings/load-settings.ts'
 import type { Settings } from '../../settings/options.ts'
@@ -66,11 +64,6 @@ export async function runNode(call: Call, role: Role): Promise<number> {
     signal.addEventListener('abort', () => service.stopping(), { once: true })
     const node = await startNode(init, components, { signal, ...notes })
     trimAfterStart()
-    for (const end of [
-      saveHeapWhileLarge({ ...ownHeap, clock: systemClock }),
-      collectBuffersWhileMany({ ...ownBuffers, clock: systemClock }),
-    ])
-      signal.addEventListener('abort', end, { once: true })
     service.ready(`${node.id} in network ${network.id}`)
     const { work } = role
     return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }

@@ -1,0 +1,75 @@
+/**
+ * Gives back memory that the node no longer needs. 1. After the start: keeps the compiled code for the next start, and
+ * collects what only the start needed. 2. Now and then: collects buffers that nobody holds, and has the C library give
+ * back what it keeps of freed ones. An idle heap does neither by itself.
+ */
+import module from 'node:module'
+import v8 from 'node:v8'
+import type { Clock } from '@mesh/core'
+
+/** How often memory is looked at, in ms. */
+const LOOK_INTERVAL_MS = 20_000
+/** Growth since the last time that is worth a collection, in bytes. */
+const SPARE_BYTES = 24 * 2 ** 20
+/** Largest heap that is collected, in bytes. A larger one pauses the node for too long. */
+const MAX_COLLECTED_BYTES = 64 * 2 ** 20
+
+/** Call it once, when the node has started. */
+export function trimAfterStart(): void {
+  module.flushCompileCache()
+  void collectSmallHeap()
+}
+
+export interface MemoryTrimComponents {
+  readonly clock: Clock
+  /** Bytes of this process in memory. */
+  readonly residentBytes: () => number
+  /** Collects what nobody holds. */
+  readonly collect: () => Promise<void>
+  /** Gives back what the C library keeps. */
+  readonly trim: () => Promise<void>
+}
+
+/** Memory of this process. */
+export const ownMemory = {
+  residentBytes: () => process.memoryUsage.rss(),
+  collect: () => collectSmallHeap(),
+  async trim() {
+    const { trimMemory } = await import('@mesh/engine')
+    trimMemory()
+  },
+} as const
+
+/** Looks again and again; the returned function ends it. */
+export function startMemoryTrim({ clock, residentBytes, collect, trim }: MemoryTrimComponents): () => void {
+  let keptBytes = residentBytes()
+  const look = async () => {
+    try {
+      if (residentBytes() > keptBytes + SPARE_BYTES) {
+        await collect()
+        keptBytes = residentBytes()
+        await trim()
+      }
+      keptBytes = Math.min(keptBytes, residentBytes())
+    } catch {
+      // no addon for this platform, or no more files may be open
+    }
+    if (!isStopped) cancel = clock.after(LOOK_INTERVAL_MS, () => void look())
+  }
+  let isStopped = false
+  let cancel = clock.after(LOOK_INTERVAL_MS, () => void look())
+  return () => {
+    isStopped = true
+    cancel()
+  }
+}
+
+/** Collects the whole heap where that is quick. The inspector is the public way that needs no flag of V8. */
+async function collectSmallHeap(): Promise<void> {
+  if (v8.getHeapStatistics().used_heap_size > MAX_COLLECTED_BYTES) return
+  const { Session } = await import('node:inspector/promises')
+  const session = new Session()
+  session.connect()
+  await session.post('HeapProfiler.collectGarbage')
+  session.disconnect()
+}
