@@ -3,7 +3,7 @@
  * places of their own, so that none takes those of the others.
  */
 import { type Place, Scope, type ScopeLimits } from '@mesh/core/limits'
-import { otherMachineOf } from '../listen/other-machine.ts'
+import { otherMachineOf } from './other-machine.ts'
 import type { ReaderLimits } from '../limits.ts'
 
 export interface ReaderPlaces {

@@ -5,7 +5,7 @@
 import type { Clock } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { Request, Response } from 'express'
-import type { ReaderPlaces } from '../events/reader-places.ts'
+import type { ReaderPlaces } from './reader-places.ts'
 import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS } from '../limits.ts'
 import { Problem } from './problem.ts'
 
