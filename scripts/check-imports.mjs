@@ -77,7 +77,7 @@ const BROWSER_SAFE = [
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/node-platform))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/(join-webrtc|node-platform)))/
 
 const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench)\/|^tools\//
 

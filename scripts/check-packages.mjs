@@ -3,22 +3,26 @@
  * dependencies are ranges. Run after the build.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { packPackages, publishedPackages } from './pack-packages.mjs'
 
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
-  '@libp2p/gossipsub':
-    'gossip reaches behind its public face (packages/p2p/src/upstream/gossipsub-internals.ts)',
-  '@libp2p/yamux':
-    'its windows are read and its methods replaced (packages/p2p/src/upstream/receive-window.ts)',
   '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",
   '@mesh/engine-linux-x64-gnu': "the addon's interface is the engine's own",
 }
+/** The heads of wrappers name the libraries that they wrap (docs/upstream/README.md). */
+const root = resolve(import.meta.dirname, '..')
+for (const file of globSync('packages/p2p/src/upstream/**/*.ts', { cwd: root })) {
+  const [, libraries = ''] = /@library ([^\n]*)/.exec(readFileSync(join(root, file), 'utf8')) ?? []
+  for (const [, name] of libraries.matchAll(/(@?[\w/-]+) \d/g)) EXACT[name] = `${file} wraps it`
+}
+for (const name of ['@libp2p/gossipsub', '@libp2p/utils', '@libp2p/yamux', 'libp2p'])
+  EXACT[name] ??= 'packages/p2p/src/upstream wraps it'
 
 const complaints = []
 const published = publishedPackages()

@@ -31,7 +31,7 @@ test('has these public names', () => {
     'MAX_BODY_BYTES',
     'MAX_BUCKET_BYTES',
     'MAX_CHANGES_PER_EVENT',
-    'MAX_HEADER_BYTES',
+    'MAX_HEAD_BYTES',
     'MAX_KEY_BYTES',
     'MAX_PAGE_ENTRIES',
     'MAX_PATH_BYTES',

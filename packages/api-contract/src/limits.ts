@@ -8,13 +8,10 @@ export const MAX_KEY_BYTES = 1024
 export const MAX_VALUE_BYTES = 64 * 1024
 /** The longest body of a request, in bytes. */
 export const MAX_BODY_BYTES = 128 * 1024
-/**
- * The longest path of a request with its query, in bytes as sent; a value of 64 KiB takes up to three times that when
- * encoded.
- */
-export const MAX_PATH_BYTES = 256 * 1024
-/** The longest header lines of a request together, in bytes. */
-export const MAX_HEADER_BYTES = 256 * 1024
+/** The longest path of a request with its query, in bytes as sent. It has room for a value of 48 KiB. */
+export const MAX_PATH_BYTES = 56 * 1024
+/** The longest head of a request, in bytes: its path and its headers together. */
+export const MAX_HEAD_BYTES = 64 * 1024
 /** The longest `wait` of a write, in ms; longer ones are cut to this. */
 export const MAX_WAIT_MS = 60_000
 /** The bounds of how often the node renews a write, in ms. */

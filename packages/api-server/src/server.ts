@@ -1,9 +1,10 @@
 import type { NodeFactsView } from '@mesh/api-contract'
-import { createRateLimiter, type Logger, LoopTurns, TimeShare } from '@mesh/core'
+import type { Logger } from '@mesh/core'
+import { createRate, loopBudget, Scope } from '@mesh/core/limits'
 import type { Express } from 'express'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
-import { createReaderSeats } from './messages/reader-seats.ts'
+import { createReaderPlaces } from './messages/reader-places.ts'
 import {
   publishAccessEvents,
   publishLedgerEvents,
@@ -27,17 +28,7 @@ import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
 import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
-import {
-  BODIES_TURN_MS,
-  LARGE_ANSWER_SEATS,
-  LARGE_ANSWERS_TIME_SHARE,
-  LONG_BODIES_TIME_SHARE,
-  MAX_RATED_ADDRESSES,
-  LARGE_ANSWERS_BURST_MS,
-  MACHINES_TURN_MS,
-  WRITE_BURST,
-  WRITES_PER_SECOND,
-} from './limits.ts'
+import { EVENT_READERS, LARGE_ANSWER_READERS, MAX_RATED_ADDRESSES, UNREAD_BODIES, WRITES } from './limits.ts'
 import { withExposure } from './listen/exposure.ts'
 import type { ListenAddress } from './listen/listen-address.ts'
 import { type ApiListener, openListener } from './listen/open-listener.ts'
@@ -50,8 +41,6 @@ import { MachineList } from './views/machine-list.ts'
 import type { Scene } from './views/members.ts'
 import { ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 import { createRequestCounts } from './views/request-counts.ts'
-
-const WRITE_RATE = { perSecond: WRITES_PER_SECOND, burst: WRITE_BURST, maxAddresses: MAX_RATED_ADDRESSES }
 
 export interface ApiServerInit extends GuardInit {
   /** How ledger reads give values where a request does not say (`?values=`); default `json`. */
@@ -111,21 +100,19 @@ class ExpressApiServer implements ApiServer {
     this.#logger = components.logger.child('api')
     this.#hub = createEventHub({ clock, random })
     this.#texts = createLedgerTexts(ledger)
-    const machineTurns = new LoopTurns(MACHINES_TURN_MS, clock)
-    this.#machines = new MachineList(ledger, machineTurns)
+    const budget = loopBudget(clock)
+    this.#machines = new MachineList(ledger, budget)
     this.#kept = new KeptWrites(ledger, clock)
     const app = {
       handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
-      seats: createReaderSeats(),
-      largeSeats: createReaderSeats(LARGE_ANSWER_SEATS),
-      bodyTurns: new LoopTurns(BODIES_TURN_MS, clock),
-      bodyTime: new TimeShare({ burstMs: BODIES_TURN_MS, oneIn: LONG_BODIES_TIME_SHARE }, clock),
-      largeTime: new TimeShare({ burstMs: LARGE_ANSWERS_BURST_MS, oneIn: LARGE_ANSWERS_TIME_SHARE }, clock),
+      eventReaders: createReaderPlaces(EVENT_READERS),
+      largeReaders: createReaderPlaces(LARGE_ANSWER_READERS),
+      bodies: new Scope(UNREAD_BODIES),
       clock,
       guard: createGuard(init),
       authenticator: createAuthenticator({ tokens, isReadOnly }, clock),
-      writes: createRateLimiter(WRITE_RATE, clock),
+      writes: createRate({ perAddress: WRITES, maxRemembered: MAX_RATED_ADDRESSES }, clock),
       counts: this.#counts,
       assets,
       profiles: debug === undefined ? undefined : createProfiles(debug),
@@ -136,7 +123,7 @@ class ExpressApiServer implements ApiServer {
     this.#appFor = (kind) => createApp(app, kind)
     this.#ends = [
       publishLedgerEvents(ledger, this.#hub, clock),
-      watchMachines(ledger, this.#scene, { hub: this.#hub, clock, turns: machineTurns }),
+      watchMachines(ledger, this.#scene, { hub: this.#hub, clock, budget }),
       () => this.#machines.stop(),
       ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
     ]

@@ -1,8 +1,10 @@
 /** What a web page, a stranger's name or a flood meets. */
 import { request } from 'node:http'
-import { createRateLimiter, isLoopback } from '@mesh/core'
+import { isLoopback } from '@mesh/core'
+import { createRate } from '@mesh/core/limits'
 import { createManualClock } from '@mesh/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WRITES } from '../src/limits.ts'
 import { startTestNode, type TestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
 
@@ -163,18 +165,20 @@ test('a unix socket takes any Host and Origin', async () => {
 })
 
 test('loopback may write as fast as it can', async () => {
-  const writes = Array.from({ length: 1_200 }, (_, at) =>
-    node.client.putText({ bucket: 'burst', key: String(at), value: 'v' }),
-  )
-  const states = new Set((await Promise.all(writes)).map(({ State }) => State))
-  expect([...states]).toEqual(['Announcing'])
+  for (const round of ['a', 'b']) {
+    const writes = Array.from({ length: WRITES.burst / 2 + 100 }, (_, at) =>
+      node.client.putText({ bucket: 'burst', key: `${round}${at}`, value: 'v' }),
+    )
+    const states = new Set((await Promise.all(writes)).map(({ State }) => State))
+    expect([...states]).toEqual(['Announcing'])
+  }
 })
 
 test('another machine may write 1,000 at once and 200 a second, an IPv6 network as one', async () => {
   const clock = createManualClock()
-  const limiter = createRateLimiter({ perSecond: 200, burst: 1000, maxAddresses: 3 }, clock)
+  const limiter = createRate({ perAddress: WRITES, maxRemembered: 3 }, clock)
   const taken = (address: string, tries: number) =>
-    Array.from({ length: tries }, () => limiter.take(address)).filter(Boolean).length
+    Array.from({ length: tries }, () => limiter.take({ address })).filter(Boolean).length
   expect(taken('10.0.0.1', 1500)).toBe(1000)
   expect(taken('::ffff:10.0.0.1', 10)).toBe(0)
   expect(taken('10.0.0.2', 10)).toBe(10)

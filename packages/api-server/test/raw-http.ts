@@ -1,6 +1,5 @@
 /** HTTP as bytes, for requests that no client library would send. */
 import { connect } from 'node:net'
-import { onTestFinished } from 'vitest'
 
 export interface RawAnswer {
   readonly status: number
@@ -31,18 +30,6 @@ export function sendRaw(
       }
     })
   })
-}
-
-/** Sends `text` on a connection that stays open until the test ends; `got` is what has come back so far. */
-export function openRaw(port: number, text: string) {
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  const got = { text: '', isOver: false }
-  socket.setEncoding('latin1').on('data', (part: string) => (got.text += part))
-  socket.once('close', () => (got.isOver = true))
-  socket.on('error', () => {})
-  socket.write(text)
-  return { got, socket }
 }
 
 /** One GET or other request without a body, as a browser or curl would send it, but with the target as given. */

@@ -32,7 +32,7 @@ async function createOffer(): Promise<string> {
 /** A node, and a peer that is connected to it over TCP. */
 async function connect() {
   const network = generateNetworkConfig({}, systemRandom)
-  const node = await startLoopbackNode({ network, switches: { webrtc: true } })
+  const node = await startLoopbackNode({ network, switches: { webrtc: true, webrtcDirect: true } })
   onTestFinished(() => node.stop())
   await node.allTransportsReady
   return { node, network, ...(await connectRawPeer(node)) }

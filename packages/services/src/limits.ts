@@ -9,11 +9,11 @@ import type { ScopeLimits } from '@mesh/core/limits'
  */
 export const MAX_PEER_CONNECTIONS = 512
 /** Connections of members to the services and the egress of this node. Each takes about 32 KB of objects. */
-export const SERVED_CONNECTIONS = {
+export const SERVED_CONNECTIONS: ScopeLimits = {
   all: 1_280,
   perPeer: MAX_PEER_CONNECTIONS,
   perAddress: 640,
-} satisfies ScopeLimits
+}
 /** Local connections that one connected service, and the proxy, takes at a time. */
 export const LOCAL_CONNECTIONS = { all: 1_024 } satisfies ScopeLimits
 /** How many bytes may wait to be written to one socket before its stream is paused. */

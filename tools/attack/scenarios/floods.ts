@@ -87,7 +87,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'dht-records',
     who: 'stranger',
     does: 'leaves a record under a fresh name in the DHT of a private network, and asks for names and peers, without pause on 8 connections',
-    boundedBy: 'DHT_RECORDS_BY_ADDRESS, DHT_QUESTIONS_BY_ADDRESS, MAX_DHT_RECORDS',
+    boundedBy: 'DHT_RECORDS, DHT_QUESTIONS, MAX_DHT_RECORDS',
     legacy: { meaningless: 'asks a DHT, and answers none where the internet does not reach it' },
     needs: ['--dht', '--no-peer-exchange'],
     aim: 'answers',

@@ -186,7 +186,7 @@ export function networkSettings(settings: Settings): Omit<P2pNodeInit, 'network'
       quic: settings.quic,
       ws: settings.websocket,
       webrtc: settings.webrtc,
-      webrtcDirect: settings.webrtcDirect,
+      ...(settings.webrtcDirect && { webrtcDirect: true }),
       mdns: settings.mdns,
       dht: settings.dht,
       relayClient: settings.autorelay,

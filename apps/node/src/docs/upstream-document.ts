@@ -3,12 +3,12 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDER = 'packages/p2p/src/upstream'
-/** What a head has to say, after the sentences that say what the file does. */
+/** The tags of a head, behind the sentences that say what the file does. */
 const TAGS = ['library', 'wraps', 'without', 'shown'] as const
 
 type Head = Readonly<Record<(typeof TAGS)[number] | 'does', string>>
 
-/** Gives the document. @throws Error for a file whose head lacks one of the tags */
+/** Builds the text of the document. @throws Error for a file whose head lacks one of the tags */
 export function upstreamDocument(
   root: string,
   made: string,

@@ -39,7 +39,7 @@ function checkHealth({ health }: NodeFacts): readonly Check[] {
 
 /** The part of all packets from which on drops for one reason are worth a look. */
 const MUCH_DROPPED_PART = 0.01
-/** So many drops are normal. */
+/** Number of drops that is normal. */
 const LEAST_DROPPED = 100
 
 /** Says why packets were dropped, where they were many. */

@@ -157,8 +157,8 @@ export const transportOptions = {
   webrtcDirect: toggle({
     group: 'Transports and addresses',
     commands: NODE,
-    default: true,
-    help: 'Listen for browsers, by WebRTC.',
+    default: false,
+    help: 'Listen for browsers, by WebRTC. On as well when --listen-maddrs has such an address.',
   }),
   blacklist: list({
     group: 'Transports and addresses',

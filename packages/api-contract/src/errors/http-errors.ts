@@ -109,7 +109,7 @@ export const httpErrors = {
   'http.headers_too_large': {
     status: 431,
     title: 'The headers are too large',
-    hint: 'Headers may have 256 KiB together; clear cookies for this address.',
+    hint: 'Path and headers may have 64 KiB together; clear cookies for this address.',
     commandHint: 'Use a shorter bucket or key.',
   },
   'http.internal': {

@@ -78,7 +78,7 @@ export const ledgerRoutes = {
     method: 'PUT',
     path: '/api/ledger/:bucket/:key/*value',
     tag: 'ledger',
-    summary: 'Write a string; the value is the rest of the path',
+    summary: 'Write a string; the value is the rest of the path, 48 KiB at most as it is sent',
     params: atKey.extend({ value: pathValue }),
     query: wait,
     answer: json(writeView, 'What became of the write.'),

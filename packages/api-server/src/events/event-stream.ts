@@ -4,12 +4,12 @@ import type { StillAllowed } from '../auth/authenticator.ts'
 import { Problem } from '../messages/problem.ts'
 import { API_HEADERS } from '../messages/reply.ts'
 import type { EventHub } from './event-hub.ts'
-import type { ReaderSeats } from '../messages/reader-seats.ts'
+import type { ReaderPlaces } from '../messages/reader-places.ts'
 
 /** The parts that a stream is made of. */
 export interface EventStreamComponents {
   readonly hub: EventHub
-  readonly seats: ReaderSeats
+  readonly readers: ReaderPlaces
   /** False as soon as the reader's token is revoked, which ends the stream with what would come next. */
   readonly stillAllowed: StillAllowed
 }
@@ -25,19 +25,19 @@ export interface EventsInput {
  * @throws Problem `events.too_many_readers`
  */
 export function serveEvents(
-  { hub, seats, stillAllowed }: EventStreamComponents,
+  { hub, readers, stillAllowed }: EventStreamComponents,
   req: Request,
   res: Response,
   { types, last }: EventsInput,
 ): void {
-  const leaveSeat =
-    req.method === 'HEAD' ? () => {} : seats.take(req.socket.remoteAddress, () => res.destroy())
-  if (leaveSeat === undefined) throw new Problem('events.too_many_readers')
-  res.writeHead(200, { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' })
+  const headers = { ...API_HEADERS, 'Content-Type': 'text/event-stream', 'X-Accel-Buffering': 'no' }
   if (req.method === 'HEAD') {
-    res.end()
+    res.writeHead(200, headers).end()
     return
   }
+  const place = readers.reserve(req.socket.remoteAddress, () => res.destroy())
+  if (place === undefined) throw new Problem('events.too_many_readers')
+  res.writeHead(200, headers)
   const lastEventId = req.get('Last-Event-ID')
   const leave = hub.read({
     types: types === undefined ? undefined : new Set(types),
@@ -53,6 +53,6 @@ export function serveEvents(
   })
   res.on('close', () => {
     leave()
-    leaveSeat()
+    place.release()
   })
 }

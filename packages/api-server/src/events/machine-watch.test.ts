@@ -1,9 +1,10 @@
-import { BUCKETS, heartbeatValue, LoopTurns } from '@mesh/core'
+import { BUCKETS, heartbeatValue } from '@mesh/core'
+import { loopBudget, TURN_MS } from '@mesh/core/limits'
 import type { Entry, Ledger, LedgerEvent, Snapshot } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createLists } from '../handlers/lists.ts'
-import { MACHINE_CHECK_SOON_MS, MACHINES_TURN_MS, STEP_MACHINES } from '../limits.ts'
+import { MACHINE_CHECK_SOON_MS, STEP_MACHINES } from '../limits.ts'
 import { MachineList } from '../views/machine-list.ts'
 import type { EventHub } from './event-hub.ts'
 import { watchMachines } from './machine-watch.ts'
@@ -64,8 +65,8 @@ function setUp() {
         perTurn.push(looks - before)
       }),
   }
-  const turns = new LoopTurns(MACHINES_TURN_MS, timed)
-  const list = new MachineList(ledger, turns)
+  const budget = loopBudget(timed)
+  const list = new MachineList(ledger, budget)
   const scene = () => ({
     snapshot: takeSnapshot(),
     machines: list,
@@ -73,18 +74,31 @@ function setUp() {
     network: undefined,
     now: clock.now(),
   })
-  return { clock, timed, turns, list, ledger, scene, held, beats, change, peers, perTurn, looks: () => looks }
+  return {
+    clock,
+    timed,
+    budget,
+    list,
+    ledger,
+    scene,
+    held,
+    beats,
+    change,
+    peers,
+    perTurn,
+    looks: () => looks,
+  }
 }
 
 test('thousands of machines are looked at in turns, and what changed meanwhile soon after', async () => {
-  const { clock, timed, turns, list, ledger, scene, beats, change, peers, perTurn, looks } = setUp()
+  const { clock, timed, budget, list, ledger, scene, beats, change, peers, perTurn, looks } = setUp()
   const told: unknown[] = []
   const hub = { publish: (type: string) => void told.push(type) } as Partial<EventHub> as EventHub
   const reading = list.caughtUp()
   await clock.advance(1)
   await reading
   expect(looks()).toBe(COUNT)
-  const stop = watchMachines(ledger, scene, { hub, clock: timed, turns })
+  const stop = watchMachines(ledger, scene, { hub, clock: timed, budget })
   const first = looks() - COUNT
   beats.delete(peers[0] ?? '')
   change(BUCKETS.healthcheck, peers[0] ?? '')
@@ -94,7 +108,7 @@ test('thousands of machines are looked at in turns, and what changed meanwhile s
   await clock.advance(MACHINE_CHECK_SOON_MS)
   expect(looks()).toBe(3 * COUNT)
   expect(told).toEqual(['machine.offline'])
-  expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(MACHINES_TURN_MS / LOOK_MS + 2 * STEP_MACHINES)
+  expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(TURN_MS / LOOK_MS + 2 * STEP_MACHINES)
   stop()
   expect(clock.pending).toBeLessThanOrEqual(1)
 })

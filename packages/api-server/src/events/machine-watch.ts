@@ -1,5 +1,6 @@
 /** Tells when machines come and go: their heartbeats get fresh, or grow older than 10 minutes. */
-import { BUCKETS, type Clock, type LoopTurns } from '@mesh/core'
+import { BUCKETS, type Clock } from '@mesh/core'
+import type { LoopBudget } from '@mesh/core/limits'
 import type { Ledger } from '@mesh/ledger'
 import { MACHINE_CHECK_INTERVAL_MS, MACHINE_CHECK_SOON_MS, STEP_MACHINES } from '../limits.ts'
 import { isOnline, type Scene } from '../views/members.ts'
@@ -17,15 +18,14 @@ type MachineStates = ReadonlyMap<string, MachineState>
 export interface MachineWatchComponents {
   readonly hub: EventHub
   readonly clock: Clock
-  /** The time in which machines are looked at. */
-  readonly turns: LoopTurns
+  readonly budget: LoopBudget
 }
 
 /** Begins from what is known now, in silence. The returned function ends it. */
 export function watchMachines(
   ledger: Ledger,
   scene: () => Scene,
-  { hub, clock, turns }: MachineWatchComponents,
+  { hub, clock, budget }: MachineWatchComponents,
 ): () => void {
   /** Undefined before all were looked at once. */
   let known: MachineStates | undefined
@@ -37,7 +37,7 @@ export function watchMachines(
   function check(): void {
     isSoon = false
     isWalking = true
-    endWalk = turns.walk(machineStates(scene()), (current) => {
+    endWalk = budget.walk('background', machineStates(scene()), (current) => {
       if (known !== undefined) compare(known, current)
       known = current
       isWalking = false

@@ -5,17 +5,17 @@
  * 7 the web page, 8 the error's answer.
  */
 import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
-import { type Clock, isLoopback, type Logger, type LoopTurns, type Random, type TimeShare } from '@mesh/core'
+import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'
+import type { RateLimit, Scope } from '@mesh/core/limits'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
-import type { ReaderSeats } from '../messages/reader-seats.ts'
+import type { ReaderPlaces } from '../messages/reader-places.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
-import { BODIES_TURN_MS, LONG_BODY_BYTES } from '../limits.ts'
-import { checkAnnouncedSize, type JsonBody, parseJsonBody, readBody } from './body.ts'
+import { checkAnnouncedSize, parseJsonBody, readBody } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
@@ -31,18 +31,14 @@ export interface AppComponents {
   readonly guard: Guard
   /** Asked on all listeners but the control socket; shared by them. */
   readonly authenticator: Authenticator
-  /** Shared by all listeners. */
-  readonly seats: ReaderSeats
-  /** The requests of those who read large answers; shared by all listeners. */
-  readonly largeSeats: ReaderSeats
-  /** The time of bodies in one turn of the event loop; shared by all listeners. */
-  readonly bodyTurns: LoopTurns
-  /** The time of this thread that goes to long bodies; shared by all listeners. */
-  readonly bodyTime: TimeShare
-  /** The time of this thread that goes to large answers; shared by all listeners. */
-  readonly largeTime: TimeShare
+  /** Readers of events on all listeners. */
+  readonly eventReaders: ReaderPlaces
+  /** Readers of large answers on all listeners. */
+  readonly largeReaders: ReaderPlaces
+  /** Bytes of bodies that have not come whole, on all listeners. */
+  readonly bodies: Scope
   readonly clock: Clock
-  readonly writes: { take(address: string): boolean }
+  readonly writes: Pick<RateLimit, 'take'>
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
   /** Undefined unless the node was started for debugging: then the web page is served in place of profiles. */
@@ -90,7 +86,7 @@ function guardMiddleware({ guard, writes }: AppComponents) {
     if (isDataPath(splitTarget(req.url).path)) guard.checkOrigin(req, res)
     const address = req.socket.remoteAddress ?? ''
     const isWrite = req.method === 'PUT' || req.method === 'POST' || req.method === 'DELETE'
-    if (isWrite && !isLoopback(address) && !writes.take(address)) {
+    if (isWrite && !isLoopback(address) && !writes.take({ address })) {
       throw new Problem('http.rate_limited')
     }
     next()
@@ -140,59 +136,23 @@ interface Served {
 }
 
 async function serveRoute(
-  { handlers, hub, seats, largeSeats, largeTime, bodyTurns, bodyTime, clock }: AppComponents,
+  { handlers, hub, eventReaders, largeReaders, bodies, clock }: AppComponents,
   { id, route, stillAllowed }: Served,
   req: Request,
   res: Response,
 ): Promise<void> {
   res.locals['route'] = id
-  const parsed =
-    route.body === undefined
-      ? { input: parseInput(route, req, undefined) }
-      : await parseWithBody(await readBody(req, res), { req, res, route }, { bodyTurns, bodyTime, clock })
-  if (parsed === undefined) return
-  const { input, body }: ParsedRequest = parsed
+  const body = route.body === undefined ? undefined : parseJsonBody(await readBody(req, res, bodies))
+  const input = parseInput(route, req, body)
   if (route.answer.kind === 'events') {
-    return serveEvents({ hub, seats, stillAllowed }, req, res, input as EventsInput)
+    return serveEvents({ hub, readers: eventReaders, stillAllowed }, req, res, input as EventsInput)
   }
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown
   const answer = await handler(input, { bodyText: body?.text ?? '' })
-  if (isPrepared(answer)) await send(req, res, answer, { seats: largeSeats, time: largeTime, clock })
+  if (isPrepared(answer)) await send(req, res, answer, { readers: largeReaders, clock })
   else sendJson(req, res, answer)
 }
-
-interface ParsedRequest {
-  readonly input: object
-  readonly body?: JsonBody
-}
-
-/**
- * Parses a body when it is its turn; those that come to their end together share it. Long ones have a part of the time: one of
- * 128 KiB takes several milliseconds, and leaves as much to be collected. Undefined: who sent it is gone.
- */
-async function parseWithBody(
-  bytes: Buffer,
-  { req, res, route }: { readonly req: Request; readonly res: Response; readonly route: RouteDefinition },
-  { bodyTurns, bodyTime, clock }: Pick<AppComponents, 'bodyTurns' | 'bodyTime' | 'clock'>,
-): Promise<ParsedRequest | undefined> {
-  const parse = (): ParsedRequest | undefined => {
-    if (res.destroyed) return undefined
-    const body = parseJsonBody(bytes)
-    return { body, input: parseInput(route, req, body) }
-  }
-  if (bytes.length < LONG_BODY_BYTES) return await bodyTurns.run(async () => parse())
-  const turn = bodyTime.turn(BODIES_TURN_MS, NEVER)
-  if (turn !== undefined) await turn
-  const beganMs = clock.monotonic()
-  try {
-    return parse()
-  } finally {
-    bodyTime.use(clock.monotonic() - beganMs)
-  }
-}
-
-const NEVER = new AbortController().signal
 
 function isPrepared(answer: unknown): answer is PreparedAnswer {
   return typeof answer === 'object' && answer !== null && 'prepared' in answer

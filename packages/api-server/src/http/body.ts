@@ -1,4 +1,5 @@
 import { MAX_BODY_BYTES } from '@mesh/api-contract'
+import type { Scope } from '@mesh/core/limits'
 import type { Request, Response } from 'express'
 import { MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper } from '../views/json-text.ts'
@@ -14,11 +15,12 @@ export interface JsonBody {
 
 /**
  * Reads what should be JSON, whole.
+ * @param bodies bounds the bytes of all bodies that have not come whole
  * @throws Problem `http.unsupported_media`, `http.body_too_large`, `http.bad_body`
  */
-export function readBody(req: Request, res: Response): Promise<Buffer> {
+export function readBody(req: Request, res: Response, bodies: Scope): Promise<Buffer> {
   checkMediaType(req)
-  return readBytes(req, res)
+  return readBytes(req, res, bodies)
 }
 
 /** @throws Problem `http.bad_body` */
@@ -61,20 +63,26 @@ function checkMediaType(req: Request): void {
  * Reads up to the limit and answers at once beyond it: Express's own reader would first read to the end, which a
  * client that never ends can put off. What still comes is dropped by the server.
  */
-function readBytes(req: Request, res: Response): Promise<Buffer> {
+function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> {
   if (req.headers.expect !== undefined) res.writeContinue()
   return new Promise((resolve, reject) => {
     const body = new GatheredBytes()
+    const address = req.socket.remoteAddress ?? ''
+    const place = bodies.reserve({ address, size: 0, end: () => res.destroy() })
     const finish = (problem?: Problem) => {
       req.off('data', onData).off('end', onEnd).off('close', onBroken).off('error', onBroken)
-      // an error of the rest is nobody's business any more
+      place?.release()
+      // errors of the rest have no effect
       req.on('error', () => {}).resume()
       if (problem === undefined) resolve(body.bytes())
       else reject(problem)
     }
     const onData = (chunk: Buffer) => {
       if (body.length + chunk.length > MAX_BODY_BYTES) finish(tooLarge(undefined))
-      else body.add(chunk)
+      else {
+        body.add(chunk)
+        if (place?.resize(body.length) === false) res.destroy()
+      }
     }
     const onEnd = () => finish()
     const onBroken = () => finish(new Problem('http.bad_body', 'the body did not arrive whole'))
@@ -90,7 +98,7 @@ class GatheredBytes {
   add(piece: Uint8Array): void {
     const length = this.length + piece.length
     if (length > this.#block.length) {
-      const block = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#block.length))
+      const block = Buffer.allocUnsafeSlow(Math.min(Math.max(length, 2 * this.#block.length), MAX_BODY_BYTES))
       this.#block.copy(block, 0, 0, this.length)
       this.#block = block
     }

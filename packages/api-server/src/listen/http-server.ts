@@ -1,4 +1,4 @@
-/** A Node HTTP server with bounds on everything, which answers also what is not HTTP in the API's own form. */
+/** Node's HTTP server with bounds on everything. Answers what is not HTTP in the API's own form, too. */
 import {
   createServer,
   type IncomingMessage,
@@ -9,35 +9,28 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, errorCatalogue } from '@mesh/api-contract'
-import { type Clock, KeyedCounts, LoopTurns, type Random } from '@mesh/core'
+import { type ErrorCode, errorCatalogue, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
+import { addressGroup, type Clock, type Random } from '@mesh/core'
+import { createRate, type Lane, loopBudget, Scope } from '@mesh/core/limits'
 import { Problem, problemBody, toProblem } from '../messages/problem.ts'
 import { createRequestId } from '../messages/request-id.ts'
 import { API_HEADERS, JSON_TYPE, sendProblem } from '../messages/reply.ts'
 import { readHead } from '../messages/target.ts'
-import { Arrivals } from './arrivals.ts'
-import { createPieceBounds } from './body-pieces.ts'
-import { HeadTurns } from './head-turns.ts'
-import { otherMachineOf } from '../messages/other-machine.ts'
-import { createPipelineBounds } from './pipelined-requests.ts'
-import { ReadTurns } from './read-turns.ts'
-import { RequestTurns } from './request-turns.ts'
-import { stopReading } from './socket-reading.ts'
-import { UnreadBytes } from './unread-bytes.ts'
 import {
   HEADERS_TIMEOUT_MS,
+  HEALTH_CHECKS,
   KEEP_ALIVE_TIMEOUT_MS,
   LINGER_MS,
   MAX_CONNECTIONS,
-  MAX_CONNECTIONS_PER_ADDRESS,
   MAX_HEADER_LINES,
   MAX_IDLE_PARSERS,
-  MAX_REQUEST_HEAD_BYTES,
+  REMOTE_CONNECTIONS,
   REQUEST_TIMEOUT_MS,
-  REQUESTS_TURN_MS,
   SOCKET_IDLE_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
+import { ClientConnection } from './client-connection.ts'
+import { otherMachineOf } from '../messages/other-machine.ts'
 
 interface HttpTimeouts {
   readonly headersMs: number
@@ -51,134 +44,99 @@ const DEFAULT_TIMEOUTS: HttpTimeouts = {
   checkIntervalMs: TIMEOUT_CHECK_INTERVAL_MS,
 }
 
+interface HttpServerComponents {
+  readonly clock: Clock
+  readonly random: Random
+}
+
 export function createHttpServer(
   app: RequestListener,
-  { clock, random }: { clock: Clock; random: Random },
+  components: HttpServerComponents,
   timeouts = DEFAULT_TIMEOUTS,
 ): Server {
+  const { clock, random } = components
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
-  const inFlight = new WeakMap<Duplex, Set<ServerResponse>>()
-  const arrivals = new Arrivals(clock)
-  const turns = new RequestTurns(clock, arrivals)
-  const unread = new UnreadBytes(clock)
-  const heads = new HeadTurns({ onBegin: begin, beforeTurn: () => void unread.enforce() }, clock)
-  const reads = new ReadTurns(clock, (socket, isLong) => heads.came(socket, isLong))
+  const server = createServer({
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkIntervalMs,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // the guard answers a missing Host in the API's form
+    requireHostHeader: false,
+  })
+  server.maxHeadersCount = MAX_HEADER_LINES
+  server.maxConnections = MAX_CONNECTIONS
+  server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
+  passConnections(server, clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    remember(inFlight, req.socket, res)
-    unread.begins(req, res)
-    heads.begins(req, res)
     res.on('finish', () => {
       if (!req.complete) cutOff(req.socket, clock)
     })
-    turns.take(req, res, () => {
+    connectionOf(req.socket)?.queue(res, () => {
       try {
         readHead(req)
       } catch (error) {
-        const problem = toProblem(error)
-        // who sends heads of half a megabyte needs a connection for each of them
-        if (TOO_LONG.has(problem.code)) res.setHeader('Connection', 'close')
-        sendProblem(res, problem, createRequestId(random))
+        sendProblem(res, toProblem(error), createRequestId(random))
         return
       }
       app(req, res)
     })
   }
-  const server = createServer(
-    {
-      maxHeaderSize: MAX_REQUEST_HEAD_BYTES,
-      headersTimeout: timeouts.headersMs,
-      requestTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: timeouts.checkIntervalMs,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // the guard answers a missing Host in the API's form
-      requireHostHeader: false,
-    },
-    handle,
-  )
-  server.maxHeadersCount = MAX_HEADER_LINES
-  server.maxConnections = MAX_CONNECTIONS
-  server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
-  const nodesOwn = takeConnections(server)
-  const hasRoom = limitConnections()
-  server.on('connection', (socket: Socket) => {
-    arrivals.note()
-    if (hasRoom(socket)) heads.watch(socket)
-    else socket.destroy()
-  })
-  // who expects `100-continue` gets it when the body is read; another expectation may be ignored
+  server.on('request', handle)
+  // a client that expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
-  const answerLast = createLastAnswer(inFlight, clock, random)
-  const endWith = (socket: Socket, { message, hint }: typeof TOO_MANY_AT_ONCE) => {
-    stopReading(socket)
-    answerLast(socket, new Problem('http.bad_request', message, { hint }))
-  }
-  const [boundPipelining, boundPieces] = [createPipelineBounds(), createPieceBounds()]
-  function begin(socket: Socket): void {
-    nodesOwn(socket)
-    reads.watch(socket)
-    unread.watch(socket)
-    boundPipelining(socket, () => endWith(socket, TOO_MANY_AT_ONCE))
-    boundPieces(socket, () => endWith(socket, TOO_MANY_PIECES))
-  }
-  server.on('connect', (_req, socket: Duplex) => answerLast(socket, new Problem('http.method_not_allowed')))
-  // thousands of connections may end in the middle of a request at once, or have no time left
-  const endTurns = new LoopTurns(REQUESTS_TURN_MS, clock)
+  const answerLast = createLastAnswer(components)
+  server.on('connect', (_req, socket) => answerLast(socket, new Problem('http.method_not_allowed')))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const end = () => {
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
-      else answerLast(socket, problemOf(error))
-    }
-    if (endTurns.isTimeLeft()) end()
-    else endTurns.later(end)
+    if (socket.writable) answerLast(socket, problemOf(error, connectionOf(socket)))
+    else socket.destroy()
   })
   return server
 }
 
-/** Keeps Node from reading a new connection and parsing it at once; gives what has it do so. */
-function takeConnections(server: Server): (socket: Socket) => void {
-  ;(server as { pauseOnConnect?: boolean }).pauseOnConnect = true
-  const nodesOwn = server.listeners('connection')
+/** Hands connections to Node's HTTP, those that have a place. */
+function passConnections(server: Server, clock: Clock): void {
+  const budget = loopBudget(clock)
+  const healthChecks = createRate({ perAddress: HEALTH_CHECKS }, clock)
+  const remote = new Scope(REMOTE_CONNECTIONS)
+  const passOn = server.listeners('connection')
   server.removeAllListeners('connection')
-  return (socket) => {
-    for (const listener of nodesOwn) listener.call(server, socket)
-  }
+  server.on('connection', (socket: Socket) => {
+    const address = otherMachineOf(socket.remoteAddress)
+    if (address !== undefined) {
+      const place = remote.reserve({ address, end: () => socket.destroy() })
+      if (place === undefined) return socket.destroy()
+      socket.once('close', () => place.release())
+    }
+    const key = addressGroup(socket.remoteAddress ?? '')
+    const lane: Lane = address === undefined ? 'members' : 'strangers'
+    const laneOf = (piece: Buffer) =>
+      isHealthCheck(piece) && healthChecks.take({ address: key }) ? 'health' : lane
+    const connection = new ClientConnection(socket, { budget, laneOf, key })
+    for (const listener of passOn) listener.call(server, connection)
+  })
 }
 
-/** No other machine takes all the connections. */
-function limitConnections() {
-  const counts = new KeyedCounts<string>()
-  return (socket: Socket): boolean => {
-    const group = otherMachineOf(socket.remoteAddress)
-    if (group === undefined) return true
-    const count = counts.add(group)
-    socket.on('close', () => counts.remove(group))
-    return count <= MAX_CONNECTIONS_PER_ADDRESS
-  }
+const HEALTH_CHECK_STARTS = [routes.getLiveness, routes.getReadiness].map(({ path }) =>
+  Buffer.from(`GET ${path} `),
+)
+
+function isHealthCheck(piece: Buffer): boolean {
+  return HEALTH_CHECK_STARTS.some((start) => piece.subarray(0, start.length).equals(start))
 }
 
-function remember(inFlight: WeakMap<Duplex, Set<ServerResponse>>, socket: Socket, res: ServerResponse): void {
-  const responses = inFlight.get(socket) ?? new Set()
-  inFlight.set(socket, responses.add(res))
-  res.on('close', () => responses.delete(res))
+function connectionOf(socket: Duplex): ClientConnection | undefined {
+  return socket instanceof ClientConnection ? socket : undefined
 }
 
 /** Tells what is wrong with bytes that are no request. */
-function problemOf(error: NodeJS.ErrnoException): Problem {
-  const code = CODES.get(error.code ?? '') ?? 'http.bad_request'
+function problemOf(error: NodeJS.ErrnoException, connection: ClientConnection | undefined): Problem {
+  const isPath = error.code === 'HPE_HEADER_OVERFLOW' && connection?.isPastPath === false
+  const code = isPath ? 'http.path_too_long' : (CODES.get(error.code ?? '') ?? 'http.bad_request')
   return new Problem(code, undefined, { cause: error })
 }
-
-const TOO_MANY_AT_ONCE = {
-  message: 'Too many requests with bodies at once on one connection',
-  hint: 'Wait for the answers first.',
-}
-const TOO_MANY_PIECES = {
-  message: 'A body in too many pieces at once',
-  hint: 'Send it in larger chunks.',
-}
-
-const TOO_LONG: ReadonlySet<ErrorCode> = new Set(['http.headers_too_large', 'http.path_too_long'])
 
 const CODES = new Map<string, ErrorCode>([
   ['HPE_HEADER_OVERFLOW', 'http.headers_too_large'],
@@ -186,31 +144,27 @@ const CODES = new Map<string, ErrorCode>([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'http.timeout'],
 ])
 
-/**
- * Answers once and ends the connection: after the answers to the requests before, unless the error lies in the body
- * of one of them.
- */
-function createLastAnswer(inFlight: WeakMap<Duplex, Set<ServerResponse>>, clock: Clock, random: Random) {
+/** Answers once and ends the connection; without an answer where another one has begun. */
+function createLastAnswer({ clock, random }: HttpServerComponents) {
   const answered = new WeakSet<Duplex>()
   return (socket: Duplex, problem: Problem) => {
     if (answered.has(socket)) return
     answered.add(socket)
-    const waiting = [...(inFlight.get(socket) ?? [])]
+    const last = connectionOf(socket)?.unanswered
     const finish = () => {
-      if (waiting.some((res) => res.headersSent && !res.writableFinished)) socket.destroy()
+      if (last?.headersSent === true && !last.writableFinished) socket.destroy()
       else socket.end(rawAnswer(problem, createRequestId(random)))
       cutOff(socket, clock)
     }
-    const last = waiting.at(-1)
-    if (last === undefined || waiting.some((res) => !res.req.complete)) finish()
-    else last.once('close', finish)
+    if (last?.req.complete === true) last.once('close', finish)
+    else finish()
   }
 }
 
 /** The connections that will be cut. */
 const leaving = new WeakSet<Duplex>()
 
-/** Answered already: its sender may go on for a moment, so that it reads the answer instead of a reset. */
+/** Lets the client send on for a moment after its answer, so that it reads the answer instead of a reset. */
 function cutOff(socket: Duplex, clock: Clock): void {
   if (leaving.has(socket)) return
   leaving.add(socket)

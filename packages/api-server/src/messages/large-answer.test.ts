@@ -1,19 +1,15 @@
 import { EventEmitter } from 'node:events'
-import { systemClock, TimeShare } from '@mesh/core'
+import { systemClock } from '@mesh/core'
+import { TURN_MS } from '@mesh/core/limits'
 import type { Request, Response } from 'express'
 import { expect, test } from 'vitest'
-import { LARGE_ANSWERS_TIME_SHARE, LARGE_ANSWERS_BURST_MS } from '../limits.ts'
 import { sendPieces } from './large-answer.ts'
 
 const READERS = 12
 const PIECE_MS = 4
 
-test('readers of large answers share one slice of time, between which other work has its turn', async () => {
-  const time = new TimeShare(
-    { burstMs: LARGE_ANSWERS_BURST_MS, oneIn: LARGE_ANSWERS_TIME_SHARE },
-    systemClock,
-  )
-  const seats = { take: () => () => {} }
+test('readers of large answers share a part of each turn of the event loop', async () => {
+  const readers = { reserve: () => ({ size: 1, resize: () => true, release: () => {} }) }
   /** Pieces that were made since other work had its turn. */
   let since = 0
   let most = 0
@@ -41,11 +37,11 @@ test('readers of large answers share one slice of time, between which other work
     }
     const res = Object.assign(new EventEmitter(), taken) as unknown as Response
     const req = { method: 'GET', socket: {} } as Request
-    await sendPieces({ req, res, headers: {} }, pieces(), { seats, time, clock: systemClock })
+    await sendPieces({ req, res, headers: {} }, pieces(), { readers, clock: systemClock })
     return written.length
   }
   const counts = await Promise.all(Array.from({ length: READERS }, read))
   isOver = true
   expect(counts).toEqual(Array.from({ length: READERS }, () => 5))
-  expect(most).toBeLessThanOrEqual(Math.ceil((2 * LARGE_ANSWERS_BURST_MS) / PIECE_MS) + 1)
+  expect(most).toBeLessThanOrEqual(Math.ceil(TURN_MS / PIECE_MS))
 })

@@ -2,22 +2,17 @@
  * Answers that are too large to be made as one: written piece by piece, as fast as their reader takes them, with other
  * work in between. Who does not read is cut off, and how many may read is bounded, by address and in all.
  */
-import type { Clock, TimeShare } from '@mesh/core'
+import type { Clock } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { Request, Response } from 'express'
-import type { ReaderSeats } from './reader-seats.ts'
-import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS, LARGE_ANSWERS_BURST_MS } from '../limits.ts'
+import type { ReaderPlaces } from './reader-places.ts'
+import { MAX_LARGE_ANSWER_MS, MAX_LARGE_ANSWER_STALL_MS } from '../limits.ts'
 import { Problem } from './problem.ts'
 
 export interface LargeAnswerComponents {
-  /** Places for those who read large answers. */
-  readonly seats: ReaderSeats
-  /** The part of this thread's time that all large answers together may use; they take turns. */
-  readonly time: TimeShare
+  readonly readers: ReaderPlaces
   readonly clock: Clock
 }
-
-/** A turn ends soon: nothing needs to end it before. */
-const NEVER = new AbortController().signal
 
 /**
  * Writes the head and all pieces; resolves when the last was handed over, or the reader is gone. The head alone takes no place.
@@ -26,14 +21,15 @@ const NEVER = new AbortController().signal
 export async function sendPieces(
   { req, res, headers }: { readonly req: Request; readonly res: Response; readonly headers: object },
   pieces: Iterable<string>,
-  { seats, time, clock }: LargeAnswerComponents,
+  { readers, clock }: LargeAnswerComponents,
 ): Promise<void> {
   if (req.method === 'HEAD') {
     res.writeHead(200, { ...headers }).end()
     return
   }
-  const leave = seats.take(req.socket.remoteAddress)
-  if (leave === undefined) {
+  const address = req.socket.remoteAddress ?? ''
+  const place = readers.reserve(address)
+  if (place === undefined) {
     throw new Problem('http.rate_limited', 'too many read large answers now', {
       headers: { 'Retry-After': '5' },
     })
@@ -42,21 +38,20 @@ export async function sendPieces(
   try {
     res.writeHead(200, { ...headers })
     const rest = pieces[Symbol.iterator]()
+    const budget = loopBudget(clock)
     for (;;) {
-      const turn = time.turn(LARGE_ANSWERS_BURST_MS, NEVER)
+      const turn = budget.turn('background', { key: address })
       if (turn !== undefined) await turn
       if (res.destroyed) return
-      const beganMs = clock.monotonic()
       const { done, value } = rest.next()
       const isTaken = done === true || res.write(value)
-      time.use(clock.monotonic() - beganMs)
       if (done === true) break
       if (!isTaken) await drained(res, clock)
     }
     res.end()
   } finally {
     cancel()
-    leave()
+    place.release()
   }
 }
 

@@ -2,7 +2,8 @@
  * The machines of which a record can be read, kept as the ledger says: a change costs what it changes, as there may be tens of
  * thousands, and what many changes say is read in turns of the event loop.
  */
-import { BUCKETS, type LoopTurns, type MachineRecord, machineRecord } from '@mesh/core'
+import { BUCKETS, type MachineRecord, machineRecord } from '@mesh/core'
+import type { LoopBudget } from '@mesh/core/limits'
 import type { Entry, Ledger } from '@mesh/ledger'
 import { STEP_MACHINES } from '../limits.ts'
 import { tryParseJson } from './json-text.ts'
@@ -20,7 +21,7 @@ export interface Machine {
 
 export class MachineList {
   readonly #ledger: Pick<Ledger, 'snapshot'>
-  readonly #turns: LoopTurns
+  readonly #budget: LoopBudget
   readonly #unsubscribe: () => void
   /** The records of entries, by key. */
   readonly #records = new Map<string, MachineRecord>()
@@ -36,10 +37,9 @@ export class MachineList {
   #reading: PromiseWithResolvers<void> | undefined
   #endReading = () => {}
 
-  /** @param turns the time in which entries are read when somebody asks */
-  constructor(ledger: Pick<Ledger, 'snapshot' | 'subscribe'>, turns: LoopTurns) {
+  constructor(ledger: Pick<Ledger, 'snapshot' | 'subscribe'>, budget: LoopBudget) {
     this.#ledger = ledger
-    this.#turns = turns
+    this.#budget = budget
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed') return
       for (const { bucket, key } of event.changes) if (bucket === BUCKETS.machines) this.#changed.add(key)
@@ -105,7 +105,7 @@ export class MachineList {
   #read(): Promise<void> {
     if (this.#reading !== undefined) return this.#reading.promise
     const reading = (this.#reading = Promise.withResolvers<void>())
-    this.#endReading = this.#turns.walk(this.steps(), () => {
+    this.#endReading = this.#budget.walk('members', this.steps(), () => {
       this.#reading = undefined
       reading.resolve()
     })

@@ -3,12 +3,10 @@
  * host, so that the time until it listens does not grow with what it can do.
  */
 import { networkInterfaces } from 'node:os'
-import type { Connection } from '@libp2p/interface'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
-import { multiaddr } from '@multiformats/multiaddr'
-import { ipOf, isRelayed } from '../addresses/address-rules.ts'
+import { isRelayed } from '../addresses/address-rules.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
 import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
@@ -17,7 +15,6 @@ import { localFind } from '../discovery/local-find.ts'
 import { startMdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
-import { connectionsTo } from '../libp2p/connections.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
@@ -26,9 +23,7 @@ import {
   RELAY_RESERVATIONS,
 } from './limits.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
-import { MAX_STUN_SERVERS } from './limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
-import { withUdpPort } from '../nat/free-udp-port.ts'
 import { isOnLink } from '@mesh/port-mapping'
 import { createUdpPortMappings, type UdpPortMappings } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
@@ -39,6 +34,7 @@ import type { MarkSocket } from '../upstream/node/mark-socket.ts'
 import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
 import { endReservations } from '../upstream/circuit-relay/reservations.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
+import { joinWebRtc } from './join-webrtc.ts'
 import { loadOptional } from './optional-package.ts'
 import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
@@ -53,6 +49,8 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
   const sockets = new Sockets({ mark: socketPreparation(init), clock: components.clock, logger })
   const switches: Switches = {
     ...DEFAULT_SWITCHES,
+    // an address of its own asks for it, too
+    webrtcDirect: init.listen?.some((text) => text.includes('/webrtc-direct')) === true,
     ...init.switches,
     ...(init.markSocket !== undefined && { quic: false, webrtc: false, webrtcDirect: false }),
   }
@@ -92,8 +90,15 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
         join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
         join('ws', switches.ws, () => joinWebSockets(context, plan, sockets)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
-        join('webrtc', switches.webrtc || switches.webrtcDirect, () =>
-          joinWebRtc(context, { switches, plan }),
+        join('webrtc', switches.webrtc || switches.webrtcDirect, (way) =>
+          joinWebRtc(context, {
+            ...switches,
+            listen: plan.webrtcDirect,
+            onFailed(error) {
+              logMissing(context, 'webrtc', error)
+              way.failed(error)
+            },
+          }),
         ),
         join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
         join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
@@ -274,62 +279,6 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
     () => import('@chainsafe/libp2p-quic'),
   )
   await joinTransport(host, quic() as never, plan.quic)
-}
-
-async function joinWebRtc(context: PlatformContext, { switches, plan }: RelayParts): Promise<undefined> {
-  const [{ webRTC, webRTCDirect }, library, { blockCandidates }, { boundDataChannels }, ends, beginnings] =
-    await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
-      Promise.all([
-        import('@libp2p/webrtc'),
-        import('../upstream/webrtc/library.ts'),
-        import('../upstream/webrtc/candidates.ts'),
-        import('../upstream/webrtc/data-channels.ts'),
-        import('../upstream/webrtc/ends.ts'),
-        import('../upstream/webrtc/beginnings.ts'),
-      ]),
-    )
-  const { host, rules, reach, membership } = context
-  boundDataChannels(context.clock)
-  ends.readBeforeEnds()
-  // after the host has closed its connections
-  host.addEventListener('stop', library.holdWebRtcLibrary(), { once: true })
-  host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
-  const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
-  if (switches.webrtc) {
-    // relays serve members alone, whose proof may come later than what they signal
-    const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
-      isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
-    const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
-    const build = (parts: Parameters<typeof signalled>[0]) =>
-      beginnings.boundSignalling(signalled(parts), {
-        beginnings: new beginnings.WebRtcBeginnings(),
-        maySignal,
-      })
-    await joinTransport(host, build, [multiaddr('/webrtc')])
-    reach.startUpgrades()
-  }
-  // last: whose port is taken has the other one
-  if (!switches.webrtcDirect) return
-  const direct = webRTCDirect({ rtcConfiguration })
-  // apart from what members signal: a packet may come from anywhere, or say so
-  const build = (parts: Parameters<typeof direct>[0]) =>
-    beginnings.boundDirectBeginnings(direct(parts), new beginnings.WebRtcBeginnings(), context.clock)
-  await joinTransport(host, build, await Promise.all(plan.webrtcDirect.map(withUdpPort)))
-}
-
-/** Members that answer STUN where we reach them; never anyone else's server. The ones that relay for us first. */
-function stunServers({ host, stunPorts }: PlatformContext, relays: readonly string[]): RTCIceServer[] {
-  const servers = [...stunPorts].flatMap(([peer, port]) => {
-    const connection = connectionsTo(host, peer).find(({ direct }) => direct)
-    const ip = connection === undefined ? undefined : ipOf(connection.remoteAddr)
-    if (connection === undefined || ip === undefined) return []
-    const rank = relays.includes(peer) ? 0 : connection.direction === 'outbound' ? 1 : 2
-    return [{ rank, url: `stun:${ip.includes(':') ? `[${ip}]` : ip}:${port}` }]
-  })
-  return servers
-    .toSorted((a, b) => a.rank - b.rank)
-    .slice(0, MAX_STUN_SERVERS)
-    .map(({ url }) => ({ urls: [url] }))
 }
 
 async function joinAutoNat(context: PlatformContext): Promise<Stop> {

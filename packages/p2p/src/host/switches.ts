@@ -13,9 +13,9 @@ export interface Switches {
   readonly tcp: boolean
   readonly quic: boolean
   readonly ws: boolean
-  /** WebRTC with a certificate's hash in the address, for browsers. */
+  /** WebRTC with a certificate's hash in the address, for browsers. On, too, where an address to listen on asks for it. */
   readonly webrtcDirect: boolean
-  /** WebRTC between two members behind NATs, with a relay to signal over. */
+  /** WebRTC between two members behind NATs, with a relay to signal over. Loaded with the first relayed connection. */
   readonly webrtc: boolean
   readonly mdns: boolean
   /** The rendezvous in the public DHT; with `private` in a DHT of our own, and only without `peerExchange`. */
@@ -34,7 +34,7 @@ export const DEFAULT_SWITCHES: Switches = {
   tcp: true,
   quic: false,
   ws: true,
-  webrtcDirect: true,
+  webrtcDirect: false,
   webrtc: true,
   mdns: true,
   dht: true,

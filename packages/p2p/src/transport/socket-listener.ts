@@ -18,7 +18,7 @@ interface SocketListenerInit {
   readonly sockets: Sockets
   readonly upgrader: Upgrader
   readonly door?: Door | undefined
-  /** What follows the port in the addresses of this listener, as `/ws`. */
+  /** Follows the port in the addresses of this listener, as `/ws`. */
   readonly suffix?: string
   /** Makes a socket a connection. */
   readonly connect: (socket: Socket) => MultiaddrConnection | Promise<MultiaddrConnection>

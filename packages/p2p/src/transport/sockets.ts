@@ -1,4 +1,4 @@
-/** What every transport over TCP does with its sockets: marks them, and follows them when this machine moves. */
+/** Marks the sockets of every transport over TCP, and follows them when this machine moves. */
 import type { Server, Socket } from 'node:net'
 import { addressGroup, type Clock, type Logger } from '@mesh/core'
 import { type LoopBudget, loopBudget, type Place, Scope } from '@mesh/core/limits'

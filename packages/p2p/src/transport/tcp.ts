@@ -1,4 +1,4 @@
-/** libp2p over TCP. */
+/** A transport of libp2p over TCP. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {

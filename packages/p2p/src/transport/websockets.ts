@@ -1,4 +1,4 @@
-/** libp2p over WebSockets, for browsers and for networks that let only HTTP through. */
+/** A transport of libp2p over WebSockets, for browsers and for networks that let only HTTP through. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net'

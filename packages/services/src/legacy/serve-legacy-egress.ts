@@ -103,7 +103,7 @@ class LegacyEgress {
 
   /**
    * Node parses all that a block of 64 KiB holds before anything else has its turn, and ends each request with an error of its
-   * own: a thousand took 90 ms. Reaches into Node's parser, as `api-server/src/listen/pipelined-requests.ts` does; where
+   * own: a thousand took 90 ms. Reaches into Node's parser, as the proxy does; where
    * `onIncoming` is missing all are parsed.
    */
   #haltBehindFirst(duplex: StreamDuplex): void {

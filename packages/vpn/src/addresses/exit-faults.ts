@@ -1,4 +1,4 @@
-/** What the record of an exit node says: the families that it forwards, and what is wrong with it. */
+/** The record of an exit node: the families that it forwards, and what is wrong with it. */
 
 export type IpFamily = 'ipv4' | 'ipv6'
 

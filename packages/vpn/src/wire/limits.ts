@@ -1,4 +1,4 @@
-/** What messages between members fix, and how long they may be. */
+/** Sizes that the messages between members fix, and how long they may be. */
 
 /** The control channel between members, which tells keys (docs/PROTOCOLS.md, 'VPN'). */
 export const VPN_PROTOCOL = '/mesh/vpn/1'

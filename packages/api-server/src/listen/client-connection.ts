@@ -1,0 +1,162 @@
+/**
+ * A client's connection as Node's HTTP reads it. Node parses all that has come at once, before anything else runs: 64 KiB
+ * may hold thousands of requests, or of pieces of a body. So the parser gets small pieces, each within the loop budget:
+ *
+ * 1. A piece ends with the head of a request. Health checks go first, then the addresses take turns.
+ * 2. While a request is answered, what is behind it waits, and the client is not read further.
+ */
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { Lane, LoopBudget } from '@mesh/core/limits'
+import { PIECE_BYTES } from '../limits.ts'
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const LINE_FEED = 0x0a
+
+export interface ClientConnectionInit {
+  readonly budget: LoopBudget
+  /** Gives the lane of a piece. */
+  readonly laneOf: (piece: Buffer) => Lane
+  /** Those with one key share their time. */
+  readonly key: string
+}
+
+export class ClientConnection extends Duplex {
+  readonly #socket: Socket
+  readonly #init: ClientConnectionInit
+  /** Bytes that came and were not parsed. */
+  #unread: Buffer | undefined
+  #hasEnded = false
+  #isWanted = true
+  #isHandingOn = false
+  #last: ServerResponse | undefined
+  #unanswered = 0
+  #isPastPath = false
+
+  constructor(socket: Socket, init: ClientConnectionInit) {
+    super({ decodeStrings: false, readableHighWaterMark: PIECE_BYTES })
+    this.#socket = socket
+    this.#init = init
+    socket.on('data', (bytes) => {
+      this.#unread = bytes
+      void this.#handOn()
+    })
+    socket.once('end', () => {
+      this.#hasEnded = true
+      void this.#handOn()
+    })
+    socket.on('error', () => {})
+    socket.once('close', () => this.destroy())
+    socket.on('timeout', () => this.emit('timeout'))
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  /** True where the request line of the head that comes now is complete. */
+  get isPastPath(): boolean {
+    return this.#isPastPath
+  }
+
+  /** The answer to the last request, while it is not complete. */
+  get unanswered(): ServerResponse | undefined {
+    return this.#unanswered === 0 ? undefined : this.#last
+  }
+
+  /** Calls `handle` when the request before is answered. */
+  queue(response: ServerResponse, handle: () => void): void {
+    const before = this.unanswered
+    this.#last = response
+    this.#unanswered++
+    response.once('close', () => {
+      this.#unanswered--
+      this.#isPastPath = false
+      void this.#handOn()
+    })
+    if (before === undefined) handle()
+    else
+      before.once('close', () => {
+        if (!this.destroyed) handle()
+      })
+  }
+
+  override _read(): void {
+    this.#isWanted = true
+    void this.#handOn()
+  }
+
+  async #handOn(): Promise<void> {
+    if (this.#isHandingOn) return
+    this.#isHandingOn = true
+    const { budget, laneOf, key } = this.#init
+    while (this.#unread !== undefined && this.#mayHandOn()) {
+      const turn = budget.turn(laneOf(this.#unread), { key })
+      if (turn !== undefined) {
+        this.#socket.pause()
+        await turn
+      }
+      if (this.#mayHandOn()) this.#isWanted = this.push(this.#takePiece())
+    }
+    this.#isHandingOn = false
+    if (this.#unread !== undefined) this.#socket.pause()
+    else if (this.#hasEnded) this.#endReading()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  #mayHandOn(): boolean {
+    const isAnswering = this.#unanswered > 0 && this.#last?.req.complete === true
+    return this.#isWanted && !isAnswering && !this.destroyed
+  }
+
+  #takePiece(): Buffer | undefined {
+    const unread = this.#unread ?? Buffer.alloc(0)
+    const longest = unread.subarray(0, PIECE_BYTES)
+    const end = longest.indexOf(HEAD_END)
+    const piece = end === -1 ? longest : longest.subarray(0, end + HEAD_END.length)
+    this.#unread = piece.length === unread.length ? undefined : unread.subarray(piece.length)
+    this.#isPastPath ||= piece.includes(LINE_FEED)
+    return piece
+  }
+
+  #endReading(): void {
+    if (!this.readableEnded && !this.destroyed) this.push(null)
+  }
+
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
+    if (this.#socket.write(chunk, encoding)) done()
+    else this.#socket.once('drain', done)
+  }
+
+  override _writev(
+    chunks: readonly { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }[],
+    done: () => void,
+  ): void {
+    this.#socket.cork()
+    const isTaken = chunks.map(({ chunk, encoding }) => this.#socket.write(chunk, encoding)).every(Boolean)
+    this.#socket.uncork()
+    if (isTaken) done()
+    else this.#socket.once('drain', done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+
+  // what Node's HTTP asks of a socket
+
+  setTimeout(ms: number): this {
+    this.#socket.setTimeout(ms)
+    return this
+  }
+
+  destroySoon(): void {
+    this.end(() => this.destroy())
+  }
+}
