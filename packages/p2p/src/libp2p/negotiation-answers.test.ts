@@ -1,6 +1,7 @@
 import type { MultiaddrConnection, Stream } from '@libp2p/interface'
 import { lpStream, multiaddrConnectionPair } from '@libp2p/utils'
 import { systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
@@ -58,6 +59,7 @@ test('so it is on each stream that comes in', async () => {
   const build = muxer(systemClock)
   const far = build().createStreamMuxer(outbound)
   const near = build().createStreamMuxer(inbound)
+  near.own({ peer: 'far', address: '192.0.2.1', isTrusted: () => true, unread: new Scope({ all: 1e6 }) })
   onTestFinished(() => near.abort(new Error('the test is over')))
   const came = new Promise<Stream>((resolve) => {
     near.addEventListener('stream', ({ detail }) => resolve(detail), { once: true })

@@ -101,7 +101,8 @@ export class StreamBounds {
       this.count()
     }
     const { protocol, direction } = this.#stream
-    if (protocol !== '' || direction !== 'inbound' || ++this.#answers <= MAX_NEGOTIATION_ANSWERS) return
+    if (protocol !== '' || direction !== 'inbound' || this.#waits === undefined) return
+    if (++this.#answers <= MAX_NEGOTIATION_ANSWERS) return
     const error = new Error('too long a negotiation')
     this.#stream.abort(error)
     throw error
