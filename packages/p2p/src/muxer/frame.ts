@@ -1,7 +1,6 @@
 /** Frames of yamux as bytes. After @libp2p/yamux 8.0.3, Apache-2.0 OR MIT; see NOTICE. */
 
 export const FRAME_TYPE = { data: 0, windowUpdate: 1, ping: 2, goAway: 3 } as const
-type FrameType = (typeof FRAME_TYPE)[keyof typeof FRAME_TYPE]
 
 /** SYN opens a stream or asks a ping, ACK answers either, FIN ends one direction, RST ends the stream. */
 export const FLAG = { syn: 1, ack: 2, fin: 4, rst: 8 } as const
