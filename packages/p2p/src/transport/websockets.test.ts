@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import type { Libp2p, MultiaddrConnection, Upgrader } from '@libp2p/interface'
@@ -180,4 +181,21 @@ test('a long message arrives whole, though its writer has to wait', async () => 
   for (let sent = 0; sent < bytes; sent += 65_536)
     if (!stream.send(new Uint8Array(65_536))) await once(stream, 'drain')
   await eventually(() => expect(received).toBe(bytes))
+})
+
+test('a dial over TLS names the host whose certificate it wants', async () => {
+  const asked: string[] = []
+  const far = createTlsServer({
+    SNICallback(name, done) {
+      asked.push(name)
+      done(new Error('no certificate'))
+    },
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void far.close())
+  await once(far, 'listening')
+  const { port } = far.address() as AddressInfo
+  const host = await startHost([])
+  const dialling = host.dial(multiaddr(`/dns4/localhost/tcp/${port}/tls/ws`))
+  await expect(dialling).rejects.toBeInstanceOf(Error)
+  expect(asked).toEqual(['localhost'])
 })

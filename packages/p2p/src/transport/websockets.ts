@@ -85,7 +85,7 @@ class WebSockets implements Transport {
       const options = { ...given, path: undefined } as ConnectionOptions
       return this.#sockets.connecting(
         isSecure
-          ? connectTls({ servername: serverNameOf(options.host), ...options })
+          ? connectTls({ ...options, servername: options.servername ?? serverNameOf(options.host) })
           : connectTcp(options as NetConnectOpts),
       )
     }
