@@ -1,6 +1,6 @@
 /**
- * Looks a host's name up as this machine does. The system's resolver takes half a minute where no DNS server answers, cannot
- * be stopped, and keeps its process from ending: so it is asked in a process of its own, which can be ended.
+ * Looks up a host name as this machine does, in a process of its own. The system's resolver takes half a minute without a DNS server,
+ * cannot be stopped, and keeps its process from ending.
  */
 import { execFile } from 'node:child_process'
 import { isIP } from 'node:net'

@@ -1,8 +1,6 @@
 /**
- * This node's part in an exit, on this machine: as one who uses an exit (`--exit-node`), as one itself
- * (`--advertise-exit`), or none; and as a router of networks behind it (`--advertise-route`), which a firewall may keep it
- * from being. What is changed in the kernel is written down first and taken back at the end, or when
- * no exit is wanted any more.
+ * This machine's part in an exit: it uses one (`--exit-node`), is one (`--advertise-exit`), or neither. It may also route networks behind
+ * it (`--advertise-route`). Changes in the kernel are written down first, and undone at the end or when no exit is wanted.
  */
 import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * Has systemd-resolved ask its DNS servers through the exit. It binds each question to the interface that the server was
- * learnt at, so that rules do not lead it: here the VPN's interface is given those servers, for all names. With
- * `--dns-configure` it has this node's own server, which does the same where it forwards.
+ * Has systemd-resolved ask its DNS servers through the exit. It binds each question to the interface of the server, so rules do not
+ * lead it. Therefore the VPN's interface gets those servers for all names. With `--dns-configure` it has this node's own
+ * server, which does the same for forwarded questions.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import type { Logger } from '@mesh/core'

@@ -1,7 +1,12 @@
 /**
- * This machine as one that uses an exit: 1 what is changed is written down; 2 an nftables table keeps bound sockets in;
- * 3 rules lead all that leaves into the VPN; 4 once there is an interface, its route, and systemd-resolved. Other programs
- * take such things away (`nft flush ruleset`, a network manager that starts again), so all is looked at and set again.
+ * This machine as one that uses an exit.
+ *
+ * 1. Writes down what it changes.
+ * 2. Keeps bound sockets in with an nftables table.
+ * 3. Leads everything into the VPN by rules.
+ * 4. Sets the route and systemd-resolved when there is an interface.
+ *
+ * Other programs remove such settings, so the node checks them and sets them again.
  */
 import { networkInterfaces } from 'node:os'
 import { type Logger, toError } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * Has routers send what comes for a UDP port of theirs to a port of this machine, and says where that is: by UPnP at the
- * routers that libp2p's own mapping found, and by PCP or NAT-PMP at the default router.
+ * Has routers forward a UDP port of theirs to a port of this machine, and says which. Uses UPnP at the routers that libp2p's
+ * own mapping found, and PCP or NAT-PMP at the default router.
  */
 import { networkInterfaces } from 'node:os'
 import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'

@@ -1,7 +1,10 @@
 /**
- * The composition root: plugs the parts into each other, in the order in which they must stand. 1 the instance's
- * folder, locked, and the identity in it; 2 store and ledger; 3 the API, which answers from here on; 4 the libp2p
- * host, replication, the VPN where it is asked for, and the transports that take longer. Stops in the reverse order.
+ * The composition root: joins the parts in this order, and stops them in the reverse one.
+ *
+ * 1. The instance's folder, locked, and the identity in it.
+ * 2. Store and ledger.
+ * 3. The API, which answers from here on.
+ * 4. The libp2p host, replication, the VPN if wanted, and the slower transports.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,11 @@
 /**
- * Joins the network: 1 the host, with the transports that stand at once; 2 replication over it; 3 services and egress;
- * 4 the VPN, or where there is none, the courtesy to leave addresses to others; 5 DNS, which may listen at the VPN's
- * address; 6 the transports that take longer, meanwhile.
+ * Joins the network of a token in this order:
+ *
+ * 1. The host, with the transports that stand at once.
+ * 2. Replication.
+ * 3. Services and egress.
+ * 4. The VPN, or without it the courtesy to leave addresses to others.
+ * 5. DNS, which may listen at the VPN's address. Meanwhile the slower transports.
  */
 import type { JoinInit } from './join-init.ts'
 import { BUCKETS, tryParseAddressInRange, tryParsePeerId } from '@mesh/core'
@@ -115,9 +119,8 @@ async function socketMark(mark: number): Promise<(fd: number) => void> {
 }
 
 /**
- * Gives what keeps the host's connections alive on narrow paths, which the engine's addon can on Linux: packets that UDP does
- * not take go by them, which must take them on every path. Of a node without a VPN too: it may relay, and who dials decides
- * how long the segments of both ends are.
+ * Gives what keeps the host's connections alive on narrow paths; the engine's addon can do it on Linux. Packets that UDP does not take go
+ * by these connections. A node without a VPN needs it too: it may relay, and the dialler decides the segments of both ends.
  */
 async function narrowPaths(): Promise<Pick<P2pNodeInit, 'capSegments' | 'allowFragments'>> {
   if (process.platform !== 'linux') return {}

@@ -1,6 +1,9 @@
 /**
- * Joins what this node offers beside packets: 1 plugs services and egress into the host, the ledger and
- * replication; 2 tells the API of them; 3 begins with what the settings name.
+ * Joins what this node offers beside packets.
+ *
+ * 1. Connects services and egress with the host, the ledger and replication.
+ * 2. Tells the API of them.
+ * 3. Begins with what the settings name.
  */
 import { resolve } from 'node:path'
 import { Scope } from '@mesh/core/limits'

@@ -79,9 +79,8 @@ function exposedToken(settings: Settings): string | undefined {
 const ROOM_BYTES = 1024 * 1024
 
 /**
- * Makes a folder with a file in it for a moment, or in the first one above it that is there, since the node makes the rest:
- * root is told that it may write where nobody can, and a full disk shows as well. A folder that other users could exchange does
- * not work either.
+ * Tries to make a folder with a file in it, here or in the first existing folder above. Root may be told that it can write where nobody
+ * can, and a full disk shows as well. A folder that other users could replace counts as not working.
  */
 export function writing(stateDir: string): Tried {
   let folder = stateDir

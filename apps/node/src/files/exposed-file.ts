@@ -8,9 +8,8 @@ import { findSharedPart } from './way-to.ts'
 const OTHERS_READ_OR_WRITE = 0o077
 
 /**
- * Says what is wrong with who may read or replace a file of secrets, as a sentence that ends with what to
- * type. Undefined when nothing is, for pipes and descriptors (`/dev/fd/63`, made by the shell's `<(...)`),
- * which have no lasting mode, and for files that cannot be looked at: who reads those says what is wrong.
+ * Says in a sentence what is wrong with the access rights of a file of secrets, and what to type. Undefined when nothing is wrong, for
+ * pipes and descriptors (`/dev/fd/63`, made by the shell's `<(...)`), and for files that cannot be examined.
  */
 export function describeExposedFile(
   file: string,

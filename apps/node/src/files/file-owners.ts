@@ -51,8 +51,8 @@ export function mayExchangeFiles(folder: Permissions, user: User): boolean {
 }
 
 /**
- * Where a symbolic link leads to, one step of it; undefined for what is no link, and for links that the system itself
- * makes for descriptors (`/dev/stdin`, and `/dev/fd/63` by the shell's `<(...)`).
+ * Gives one step of a symbolic link. Undefined for other files, and for the system's own links of descriptors (`/dev/stdin`, and
+ * `/dev/fd/63` by the shell's `<(...)`).
  */
 export function linkTarget(file: string): string | undefined {
   if (handedDescriptor(file) !== undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * Who could put another folder in the place of one of this user's: whoever owns a folder or symbolic link through which the
- * system comes to it, and whoever may write to such a folder, as sshd's StrictModes judges it.
+ * Says who could replace one of this user's folders: the owners of folders and symbolic links on its path, and everybody who may write
+ * to such a folder. sshd's StrictModes judges the same.
  */
 import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'

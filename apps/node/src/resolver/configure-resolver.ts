@@ -1,8 +1,7 @@
 /**
- * Has this machine ask its private network's DNS (`--dns-configure`), without depending on it: systemd-resolved gets
- * the zone alone, for as long as the interface is there; without it /etc/resolv.conf names this node before the
- * servers that were there, which answer when this node does not. What other programs undo is made again, and all of it
- * is taken back at the end.
+ * Has this machine ask its private network's DNS (`--dns-configure`), without depending on it. systemd-resolved gets only the zone, while
+ * the interface stands. Without it /etc/resolv.conf names this node before the earlier servers, which answer when this node
+ * does not. The node repeats what other programs undo, and restores everything at the end.
  */
 import type { HealthProblem } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'

@@ -1,7 +1,10 @@
 /**
- * Keeps this machine's resolver configured. Other programs write the same settings: a DHCP client at a renewal, another
- * VPN. 1 looks whether the node's change is in place; 2 tells that it was undone; 3 makes it again, after a wait that
- * grows each time, so that two programs do not fight; 4 forgets those waits when the change has stood for a while.
+ * Keeps this machine's resolver configured while other programs write the same settings.
+ *
+ * 1. Checks whether the node's change is in place.
+ * 2. Reports that it was undone.
+ * 3. Makes it again, with backoff, so that two programs do not fight.
+ * 4. Forgets the backoff when the change has stood for a while.
  */
 import type { HealthProblem } from '@mesh/api-server'
 import { type Clock, type Logger, type Random } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * The DNS servers that this machine is told to ask, followed as they change: a laptop goes from one network to another,
- * and a machine may start before its network is there.
+ * Follows the DNS servers of this machine as they change. A laptop changes networks, and a machine may start before its network is
+ * there.
  */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs'
 import type { Logger } from '@mesh/core'

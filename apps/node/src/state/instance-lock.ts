@@ -1,6 +1,6 @@
 /**
- * One process for each instance. The lock is SQLite's on a file of its own: the kernel frees it with the
- * process, however that ends, so that nothing stale remains after kill -9; a pid file only tells who holds it.
+ * One process for each instance. The lock is SQLite's on a file of its own. The kernel frees it with the process, so nothing stale
+ * remains after `kill -9`. A pid file only says who holds it.
  */
 import { lstatSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,11 @@
 /**
- * Lets requests in by their token, where the node asks for one. A request meets, in this order:
- * 1 a route that is open to all, 2 is there a token, 3 were there too many wrong ones, 4 is it a right one, 5 is it good
- * for this route, 6 is the API for reading only.
+ * Admits requests by their token, where the node asks for one. A request passes, in this order:
+ *
+ * 1. Is the route open to all?
+ * 2. Is there a token?
+ * 3. Were there too many wrong ones?
+ * 4. Is it a right one, and good for this route?
+ * 5. Is the API read-only?
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

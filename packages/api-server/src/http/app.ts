@@ -1,8 +1,11 @@
 /**
- * One Express application for each listener; they share all else. A request meets, in this order:
- * 1 Host check (TCP), 2 Origin check (TCP, where data is), 3 write rate, 4 size of the body as announced,
- * 5 the token and its level (not on the control socket), 6 the route: input parsed by the contract, handler, answer,
- * 7 the web page, 8 the error's answer.
+ * One Express application for each listener; they share everything else. A request passes, in this order:
+ *
+ * 1. Host check (TCP) and Origin check (TCP, for data).
+ * 2. Rate of writes, and the announced size of the body.
+ * 3. The token and its level (not on the control socket).
+ * 4. The route: the contract parses the input, the handler answers.
+ * 5. The web page, then the error's answer.
  */
 import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
 import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * A unix socket's file: made so that nobody but its owner could ever connect before its mode is set, put into place
- * in one step that replaces nothing, and removed only when it still is ours.
+ * The file of a unix socket. Only its owner can connect before its mode is set. It is put into place in one step that replaces nothing,
+ * and removed only while it is ours.
  */
 import { chmodSync, linkSync, lstatSync, type Stats, unlinkSync } from 'node:fs'
 import type { Server } from 'node:http'

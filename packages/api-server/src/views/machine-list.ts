@@ -1,6 +1,6 @@
 /**
- * The machines of which a record can be read, kept as the ledger says: a change costs what it changes, as there may be tens of
- * thousands, and what many changes say is read in turns of the event loop.
+ * The machines with a readable record, kept equal to the ledger. A change costs only what it changes. Many changes are read over several
+ * turns of the event loop: there may be tens of thousands of machines.
  */
 import { BUCKETS, type MachineRecord, machineRecord } from '@mesh/core'
 import type { LoopBudget } from '@mesh/core/limits'

@@ -1,6 +1,6 @@
 /**
- * Values of the buckets that nodes write about themselves. What a caller puts there in this node's name must have the
- * form that members read: with another they would not find the node any more, or take it for gone.
+ * Values of the buckets that nodes write about themselves. A caller's value in this node's name must have the form that members read.
+ * Otherwise they would not find the node, or take it for gone.
  */
 import {
   BUCKETS,

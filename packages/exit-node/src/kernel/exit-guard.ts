@@ -1,12 +1,9 @@
 /**
- * Stops what no routing rule can: a program that binds its socket to an interface (`ping -I eth0`) is taken by IPv4 for
- * one that knows its way, whatever the rules say. An nftables table lets out of this machine only what is marked, what
- * goes into the VPN, and what is for the local network, if that is kept.
+ * Stops programs that bind a socket to an interface (`ping -I eth0`): IPv4 then ignores the routing rules. An nftables table lets out
+ * only marked packets, packets into the VPN, and, if wanted, packets for the local network.
  *
- * Answers to those who connect to one of the machine's own addresses over TCP go back the way they came: the table marks
- * them as the node's own packets are, so that the rules lead them past the exit. A connection counts for one that began
- * outside when its first packet (SYN) came in, or when it stood before and leads to a program that listens; that packets
- * came in, which conntrack takes for its beginning when it did not see that, is no reason.
+ * Answers to TCP connections from outside go back the way they came: the table marks them like the node's own packets. A connection
+ * began outside if its SYN came in, or if it stood before and leads to a listening program.
  */
 import { isIP } from 'node:net'
 import type { InboundConnection } from '../system/inbound-connection.ts'

@@ -1,6 +1,6 @@
 /**
- * Writes down what an exit changes in the kernel, before it does: the next node of this state folder takes it back when
- * this one was killed, or goes on with it, so that no packet passes in between.
+ * Writes down what an exit changes in the kernel, before it does. If the node is killed, the next node of this state folder undoes it or
+ * continues with it, so that no packet passes in between.
  */
 import type { Logger } from '@mesh/core'
 import * as z from 'zod'

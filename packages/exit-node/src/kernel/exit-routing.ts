@@ -1,7 +1,6 @@
 /**
- * Leads all that leaves this machine into the VPN, whose table names the exit: by rules of the kernel that outlive this
- * process, so that nothing goes past the exit while the node is down or was killed. They are set in place: at no moment
- * is a packet without a rule. `undoRouting` takes them away.
+ * Leads all packets of this machine into the VPN, whose table names the exit. The rules outlive this process, so nothing passes the exit
+ * while the node is down. At no moment is a packet without a rule. `undoRouting` removes them.
  */
 import { existsSync } from 'node:fs'
 import { type ExitRulesInit, exitRules, type Family } from './exit-rules.ts'
@@ -56,8 +55,9 @@ function applyFamily(family: Family, init: ExitRulesInit): boolean {
 }
 
 /**
- * Leads into the interface where that is not so, and of families that are not led takes the route away: the last rule
- * refuses their packets then, so that programs take the other family at once.
+ * Sets the routes into the interface. Removes the route of a family that is not led; the last rule then refuses its packets, and programs
+ * use the other family.
+ *
  * @returns whether something was changed, and what the kernel said where it refused
  */
 export function applyRoutes(

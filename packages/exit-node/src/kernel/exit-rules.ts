@@ -1,7 +1,10 @@
 /**
- * The kernel's rules by which all that leaves this machine goes through the exit. Pure. In order: 1 this node's own
- * marked packets use the machine's own routes, or none; 2 DNS goes along, also to servers of the local network; 3 the
- * local network is kept, if wanted; 4 all else goes into the VPN; 5 and nowhere else, whether the VPN stands or not.
+ * The kernel's rules that lead all packets of this machine through the exit. Pure. In order:
+ *
+ * 1. Marked packets of this node use the machine's own routes.
+ * 2. DNS goes along, also to servers of the local network.
+ * 3. The local network is kept, if wanted.
+ * 4. Everything else goes into the VPN, and nowhere else if the VPN is down.
  */
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS, EXIT_TABLE, FIRST_PREFERENCE } from '../limits.ts'
 

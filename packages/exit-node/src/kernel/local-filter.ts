@@ -1,9 +1,7 @@
 /**
- * Stands between the kernel's WireGuard and this machine: an nftables table that lets in from the interface only what is for
- * this node's addresses and the networks that it routes for others. The engine checks that itself; the kernel checks the
- * source of a packet alone. The interface and the table outlive a node that is killed, so they are written down first, and
- * the next node of the state folder takes them away. A firewall that is loaded anew flushes the table with its own, so it is
- * looked at and set again.
+ * Protects this machine behind the kernel's WireGuard, which checks only the source of a packet. An nftables table lets in from the
+ * interface only packets for this node's addresses and the networks that it routes. Interface and table survive a killed node,
+ * so they are written down first and removed by the next node. A firewall reload flushes the table; the node sets it again.
  */
 import { type Cidr, type Clock, type Logger, MeshError } from '@mesh/core'
 import type { LocalFilter } from '@mesh/engine'

@@ -1,7 +1,6 @@
 /**
- * Tells which connections this machine dialled, though their local port is one that a program listens at: some programs dial
- * from that port, so that a NAT keeps one mapping for all. The kernel does not say who began a connection, but it counts the
- * bytes that were acknowledged, and for whoever dialled its SYN is one of them.
+ * Tells which connections this machine dialled from a port that one of its programs listens at. Some programs do so to keep one NAT
+ * mapping. The kernel does not say who began a connection, but it counts acknowledged bytes, and the dialler's SYN is one.
  */
 import { isIP } from 'node:net'
 import type { InboundConnection } from './inbound-connection.ts'

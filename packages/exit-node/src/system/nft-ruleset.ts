@@ -42,8 +42,8 @@ export function droppingChains(ruleset: string, interfaceName: string): readonly
 }
 
 /**
- * The chains that drop or reject what they do not know of what this machine sends, unless their table lets a mark pass: another
- * VPN's that lets nothing past itself, or a firewall's.
+ * Chains that drop or reject unknown packets of this machine, unless their table lets a mark pass. They belong to a firewall, or to
+ * another VPN that lets nothing past itself.
  */
 export function outgoingDroppingChains(ruleset: string): readonly string[] {
   const chains = parseChains(ruleset)

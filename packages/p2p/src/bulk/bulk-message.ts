@@ -1,9 +1,11 @@
 /**
  * The messages of a control channel of `/mesh/bulk/1` (docs/PROTOCOLS.md, 'Bulk: `/mesh/bulk/1`').
  *
+ * ```proto
  * message BulkMessage { Offer offer = 1; Dial dial = 2; }
  * message Offer { bytes identity = 1; bytes key = 2; repeated uint32 port = 3; }
  * message Dial { uint32 count = 1; }
+ * ```
  */
 import { reader, writer } from 'protons-runtime'
 import { IDENTITY_BYTES, KEY_BYTES, MAX_DIAL_BACKS_PER_MINUTE, MAX_OFFERED_PORTS } from './limits.ts'

@@ -1,7 +1,6 @@
 /**
- * Streams over TLS connections beside libp2p's, where OpenSSL does what costs JavaScript much for each byte. A peer
- * that is reached for the first time, or cannot be reached this way, costs a stream one round trip and
- * `OPEN_BUDGET_MS` at most; then libp2p's stream is used, as with members that do not speak the protocol.
+ * Streams over TLS connections beside libp2p's: OpenSSL costs far less for each byte than JavaScript. The first stream to a peer waits
+ * one round trip and `OPEN_BUDGET_MS` at most. Then libp2p's stream is used, as with members without the protocol.
  */
 import type { TLSSocket } from 'node:tls'
 import type { Connection } from '@libp2p/interface'

@@ -65,8 +65,8 @@ export const MAX_BULK_PEERS = 256
 /** How long a stream may wait for its first connection beyond one round trip, in ms; then it goes over libp2p. */
 export const OPEN_BUDGET_MS = 200
 /**
- * The same, in ms, for a further connection to a peer that is connected so and that one is being made to: those of a
- * burst share the processors with each other's handshakes.
+ * The same for a further connection while one is being made, in ms. The connections of a burst share the processors with each other's
+ * handshakes.
  */
 export const OPEN_BUDGET_REACHED_MS = 1_000
 /** The offer and its answer, in ms. */

@@ -1,7 +1,11 @@
 /**
- * The side that opens streams to one peer: 1 an offer is made and answered on a control channel; 2 some connections
- * are made ahead, to the peer's ports, or by the peer to ours where only that works; 3 a stream takes one that is
- * ready, and gives it back when it has ended. What cannot be reached is tried again after growing waits.
+ * The side that opens streams to one peer.
+ *
+ * 1. Exchanges an offer on a control channel.
+ * 2. Makes some connections ahead, to the peer's ports, or lets the peer connect where only that works.
+ * 3. Gives each stream a ready connection, and takes it back at the end.
+ *
+ * Retries with backoff.
  */
 import type { TLSSocket } from 'node:tls'
 import { type Clock, type PeerId, type Random, toError } from '@mesh/core'

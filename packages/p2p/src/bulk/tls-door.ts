@@ -1,7 +1,9 @@
 /**
- * Tells TLS connections of members from libp2p's on one port: 1 the door waits for the first bytes of a socket, and puts
- * them back; 2 a ClientHello that names an identity of ours goes to the bulk path; 3 all else goes to libp2p, so that a
- * scanner sees what every libp2p host shows.
+ * Tells TLS connections of members from libp2p's on one port.
+ *
+ * 1. Waits for the first bytes of a socket, and puts them back.
+ * 2. Gives a ClientHello with an identity of ours to the bulk path.
+ * 3. Gives everything else to libp2p. A scanner sees what every libp2p host shows.
  */
 import type { Socket } from 'node:net'
 import type { Clock } from '@mesh/core'

@@ -10,8 +10,8 @@ type Interfaces = Readonly<
 >
 
 /**
- * Leaves out names, addresses that a router leads to, and this machine's own unless it answered itself: whoever answers
- * by mDNS is on the link and reached there, and might else have all nodes on it dial whom it likes.
+ * Removes names, addresses behind a router, and this machine's own addresses unless it answered itself. A machine that answers by mDNS
+ * is on the link. Otherwise it could make all nodes there dial any host.
  *
  * @returns the find with what is left; undefined where nothing is
  */

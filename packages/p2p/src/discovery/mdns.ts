@@ -1,7 +1,6 @@
 /**
- * Finds members on the same link: asks, answers, and reads what others answer. Everybody hears every answer, so a
- * question that somebody else asked need not be asked again: a link of twenty idle nodes carries about one a minute, and
- * one on which many start about one every few seconds besides the first of each.
+ * Finds members on the same link by mDNS. Everybody hears every answer, so a question of another node serves this one too. A link of
+ * twenty idle nodes carries about one question a minute. While many start, it carries one every few seconds.
  */
 import { addressGroup, type Clock, type Logger, type Random } from '@mesh/core'
 import { createRate, type LoopBudget, loopBudget, type RateLimit } from '@mesh/core/limits'
@@ -45,8 +44,8 @@ const SAME_QUESTION_MS = 1_000
 /** The least time between two answers, in ms; RFC 6762, section 6, says one second. */
 const ANSWER_GAP_MS = 1_000
 /**
- * How much longer that is for each answer of others since this node's last, in ms: where many machines start together
- * each hears twenty a second and not all of them at each question. Who comes is found meanwhile by what it announces itself.
+ * Added to that gap for each answer of others since this node's last, in ms. Where many machines start together, each hears twenty
+ * answers a second. Newcomers are found by their own announcements.
  */
 const GAP_FOR_ANSWER_MS = 50
 /** The longest time between two answers while questions come, in ms. */

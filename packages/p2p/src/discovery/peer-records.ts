@@ -67,8 +67,8 @@ export function recordOf(envelope: Uint8Array): PeerRecord {
 }
 
 /**
- * Gives a digest of the record's addresses, to compare it with what is known: what others know is kept for each of them, and
- * the addresses of one record may have ten thousand characters.
+ * Gives a digest of the record's addresses, to compare it with what is known. The addresses of one record may have ten thousand
+ * characters, and the node remembers what each peer knows.
  */
 export function addressesOf(record: PeerRecord): string {
   return latin1.decode(sha256(utf8.encode(record.multiaddrs.join(' '))))

@@ -1,6 +1,6 @@
 /**
- * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1): each says under the names of the
- * windows before, at and after now that it can be found, and looks there for others. Clocks may differ by a window.
+ * Members meet in a DHT under a name that rotates (docs/WIRE.md 2.1). Each announces itself under the names of the time windows before,
+ * at and after now, and looks for others there. Clocks may differ by a window.
  */
 import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import type { Rendezvous } from '@mesh/network'

@@ -10,8 +10,8 @@ export function encodeEnvelope(sealedHex: string): Uint8Array {
 }
 
 /**
- * Gives the bytes of the sealed text, or undefined for what is no envelope. It is read as legacy nodes read it: the key
- * in any case, other keys ignored; a long one must be as they write it, as reading any other takes memory for it twice.
+ * Gives the bytes of the sealed text, or undefined for what is no envelope. Reads like legacy nodes: the key in any case, other keys
+ * ignored. A long envelope must look as they write it, because other forms take twice the memory.
  */
 export function decodeEnvelope(bytes: Uint8Array): Uint8Array | undefined {
   const usual = findUsual(bytes)

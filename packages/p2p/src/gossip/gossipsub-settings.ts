@@ -33,8 +33,8 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     doPX: false,
     tagMeshPeers: false,
 
-    // the mesh is picked by `topology.ts`; what a heartbeat adds is for emergencies: one mesh peer is enough for a leaf
-    // of a star, to which a second one over the relay would bring everything twice
+    // `topology.ts` picks the mesh, and a heartbeat adds peers only in an emergency. One mesh peer is enough for a leaf of a
+    // star: a second one over the relay would bring everything twice
     D: 2,
     Dlo: 1,
     Dout: 0,
@@ -99,8 +99,8 @@ export function buildMessageId(message: Message): Uint8Array {
 const latin1 = new TextDecoder('latin1')
 
 /**
- * Gives what copies of one message have in common. A message that is remembered by it was checked, so that whoever sends
- * another's signature with other content has that dropped: as a copy, or as a forgery where it comes first.
+ * Gives the id that copies of one message share. A remembered message was checked. So a message with another's signature and other
+ * content is dropped, as a copy or as a forgery.
  */
 function signatureText({ signature }: RPC.Message): string {
   return latin1.decode(signature)

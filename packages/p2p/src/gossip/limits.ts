@@ -36,10 +36,7 @@ export const FLOOD_PUBLISH_PEERS = 8
  * yet.
  */
 export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
-/**
- * The most peers on the topic with which that is so whatever the mesh is like: with fifty, each of which says several
- * things as it starts, it would be most of what they send.
- */
+/** Peers on the topic up to which that holds for every mesh. With fifty it would be most of what starting nodes send. */
 export const FLOOD_PUBLISH_CHANGING_PEERS = 16
 /** How long after its inbound gossip stream a peer without an outbound one gets one, in ms. */
 export const STREAM_REPAIR_MS = 500

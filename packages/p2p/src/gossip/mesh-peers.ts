@@ -7,8 +7,8 @@ export interface MeshPeers {
   /** The peer said that it picks this end. */
   wantedBy(peer: string): void
   /**
-   * The peer had a message that no mesh peer had sent. It stands where the others do not reach, or they were slow, as
-   * in a burst: so it stays a mesh peer for a while, longer each time that it turns out to be missed.
+   * Notes that the peer had a message that no mesh peer had sent: the others do not reach it, or were slow. It stays a mesh peer for
+   * a while, longer each time.
    */
   useful(peer: string, nowMs: number): void
   /** How many peers stay because they were useful, and are to be asked about again. */

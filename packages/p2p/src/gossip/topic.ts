@@ -1,10 +1,11 @@
 /**
- * The network's sealed gossip topic, and its rotation.
- * Out: 1 a message is sealed with the current window's key, 2 published on its topic, for a while on the previous one
- * too, 3 repeated when a boundary may have swallowed it (`legacy/republications.ts`).
- * In: 1 gossipsub checks the signature, 2 author, envelope and seal are judged (`message-validator.ts`), 3 listeners are
- * told once and may refuse, 4 gossipsub passes on what was taken.
- * Either way nothing goes to a peer that is kept out of the network (`kept-out.ts`).
+ * The network's sealed gossip topic, and its rotation. Nothing goes to or comes from a peer that is kept out (`kept-out.ts`).
+ *
+ * Out: a message is sealed with the window's key, published on its topic, for a while on the previous one too, and repeated if a
+ * boundary may have swallowed it (`legacy/republications.ts`).
+ *
+ * In: gossipsub checks the signature. `message-validator.ts` judges author, envelope and seal. Listeners hear it once and may
+ * refuse. Gossipsub forwards what was taken.
  */
 import type { GossipSub, GossipsubMessage } from '@libp2p/gossipsub'
 import type { Libp2p } from '@libp2p/interface'

@@ -1,17 +1,13 @@
 /**
- * Which peers get every message. Gossipsub fills its mesh at random and at heartbeats, seconds apart, and knows
- * nothing of legacy peers that never let themselves be grafted.
+ * Chooses which peers get every message. Gossipsub fills its mesh at random and seconds apart, and ignores legacy peers that are
+ * never grafted.
  *
- * 1. when subscriptions or connections change, mesh peers are picked soon after (`overlay.ts`); with few peers, at
- *    once. A peer that only a relay joins is not among them when that relay passes messages on itself: it would carry
- *    everything over the relay once more, which in a star is most of what the hub sends
- * 2. every legacy peer is a mesh peer, since none of them grafts a bootstrap node (`legacy/direct-peers.ts`)
- * 3. a peer that had a message which came to us from no mesh peer becomes one for a while: it stands where the others
- *    do not reach, or the others were slow. Kept for good, a burst of writes would nearly double what idle nodes send;
- *    and only a few do at a time, or where all are busy, and every message comes late, soon all would send all to all
- * 4. when peers have not changed for a while, mesh peers that neither end picks any more are given up. Those that only
- *    this end picked are so a while after any change: where fifty machines start together each picks anew with each that
- *    comes, and would soon send all to all. So who has enough picks seldom then, and gives those before up with it
+ * 1. Changed subscriptions or connections pick mesh peers soon (`overlay.ts`), with few peers at once. A peer that only a relay
+ *    joins is left out if that relay forwards messages itself.
+ * 2. Every legacy peer is a mesh peer: none of them grafts a bootstrap node (`legacy/direct-peers.ts`).
+ * 3. A peer that had a message first becomes one for a while, a few at a time.
+ * 4. When peers have not changed for a while, mesh peers that neither end picks are given up. Peers that only this end picked are
+ *    given up a while after any change, so that fifty starting machines do not all send to all.
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Connection, Libp2p } from '@libp2p/interface'
@@ -120,8 +116,7 @@ export class GossipTopology {
   }
 
   /**
-   * True when this node need not send to each peer directly though peers come and go: many are on the topic, and those
-   * of them that pass messages on are picked.
+   * True when this node need not send to each peer directly: many are on the topic, and those that forward messages are picked.
    */
   isMeshed(topic: string): boolean {
     const { pubsub } = this.#components

@@ -1,8 +1,7 @@
 /**
- * Bounds what waits for peers that read slowly, on the gossip streams to all of them together: gossipsub itself bounds
- * each stream, by the longest frame there is. A frame that goes to several peers is held once, so it counts once. When
- * too much waits, the stream with the most of the address with the most is reset; it is opened again, and its peer finds
- * out by comparing ledgers what it missed.
+ * Bounds what waits on the gossip streams to peers that read slowly, in all. Gossipsub bounds each stream by the longest frame. A frame
+ * for several peers is held once, so it counts once. The fullest stream of the fullest address is reset. It opens again, and
+ * its peer compares ledgers.
  */
 import type { Stream } from '@libp2p/interface'
 import { greatestGroup, type Logger } from '@mesh/core'

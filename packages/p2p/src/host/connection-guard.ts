@@ -1,7 +1,8 @@
 /**
- * Keeps room for members: 1 sockets that say nothing make way for others, 2 connections that are not proven have a share
- * of their own (`connection-shares.ts`), 3 a peer that had to make way twice waits before it comes back, 4 who has not
- * proven anything opens few streams in a second.
+ * Keeps room for members.
+ *
+ * 1. Unproven connections have a share of their own (`connection-shares.ts`).
+ * 2. A peer that was evicted twice waits before it comes back.
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 import { BoundedMap, type Clock, type Logger } from '@mesh/core'

@@ -60,9 +60,8 @@ function surplusUnproven(unproven: readonly OpenConnection[], most: number): rea
 }
 
 /**
- * Chooses who goes: of the address with the most the longer known half stays. Of the others the one goes that
- * has been here longest, so that all have their turn; a connection that has just opened goes only where all
- * the others have, too.
+ * Chooses the member connections to close. At the address with the most, the longer known half stays. Of the others the longest open
+ * connection closes, so that all take turns. A connection that has just opened closes only if all others have, too.
  */
 function surplusMembers(
   members: readonly OpenConnection[],

@@ -1,7 +1,7 @@
 /**
- * Makes a change of who may use the network effective at once: members that came and went by it are told, what is
- * open with a peer that may not any more ends, and it hears nothing on the sealed topic. A peer that is only kept out keeps its connection, on which it can still
- * ask to be let in; one that is banned loses that, too, as soon as it had the time to hear of it.
+ * Applies a change of membership at once. Listeners hear of members that came and went. Streams of a peer that lost its right end, and
+ * it hears nothing on the sealed topic. A peer that is only kept out keeps its connection, to ask for admission. A banned
+ * peer loses it after it had time to hear of the ban.
  */
 import type { Connection } from '@libp2p/interface'
 import { type Clock, tryParsePeerId } from '@mesh/core'

@@ -1,7 +1,6 @@
 /**
- * WebRTC connects members behind NATs directly, and browsers. Its native library costs memory, and is one more thing that
- * strangers reach, so it is loaded when something needs it: 1 a connection over a relay, which WebRTC may make direct, 2 an
- * address for browsers to listen on.
+ * Joins WebRTC, which connects members behind NATs directly, and browsers. Its native library costs memory and is reachable by
+ * strangers. So it loads only for a relayed connection that it may make direct, or for an address for browsers.
  */
 import type { Connection } from '@libp2p/interface'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'

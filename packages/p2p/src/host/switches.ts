@@ -5,9 +5,8 @@
 import type { P2pMemberInit } from './member-init.ts'
 
 /**
- * The parts of a host. Each can be turned off alone; QUIC must be turned on. Between ours 1,000 of 1,000 streams of one packet arrive
- * (test/quic.test.ts), but of a legacy node's, which sends each IP packet on a stream of its own, 505 of 3,110 pings
- * came back, where TCP answered 1,000 of 1,000 (libp2p-quic 2.1.1; the cause was not found).
+ * The parts of a host. Each can be turned off alone. QUIC must be turned on: many streams of legacy nodes, which send each packet on a
+ * stream of its own, are lost over it (libp2p-quic 2.1.1; `test/quic.test.ts`).
  */
 export interface Switches {
   readonly tcp: boolean
@@ -52,14 +51,13 @@ export interface P2pNodeInit extends P2pMemberInit {
   /** True keeps this node out of the public DHT, from its bootstrap peers and from UPnP; false by default. */
   readonly private?: boolean
   /**
-   * Marks each socket that this host connects or listens on over TCP, by its file descriptor (SO_MARK), so that routes
-   * into a VPN which this host carries can let its packets pass. WebRTC and QUIC stay off then: their libraries open
-   * sockets of their own, which nothing can mark.
+   * Marks each TCP socket of this host by its file descriptor (SO_MARK). So routes into a VPN can let the packets of its own carrier
+   * pass. WebRTC and QUIC stay off then, because nothing can mark their sockets.
    */
   readonly markSocket?: (fd: number) => void
   /**
-   * Bounds the segments of each socket that dials beyond this machine's own links (TCP_MAXSEG), and so those of both ends:
-   * where a path grew narrow and does not say so, TCP sends the same long segment for ever.
+   * Bounds the segments of each socket that dials beyond this machine's own links (TCP_MAXSEG), at both ends. Without it TCP repeats a
+   * long segment for ever on a path that silently became narrow.
    */
   readonly capSegments?: (fd: number) => void
   /**

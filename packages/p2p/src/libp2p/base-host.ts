@@ -107,9 +107,8 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
 }
 
 /**
- * Gives the connections by ways of its own: 1 whoever asks for those to one peer wants to use one, so that those in doubt are left
- * out (libp2p's relays, circuits and WebRTC take the first), 2 those of all are put together at once. libp2p 3 copies the list
- * anew for each peer, 160 KB for 200 of them, and it is asked for with each connection, proof and stream.
+ * Gives the connections of one peer without those in doubt: libp2p's relays, circuits and WebRTC use the first one. Gives those of
+ * all peers from one list, because libp2p 3 copies the list for each peer, and asks for it with each connection and stream.
  */
 function replaceGetConnections(connectionManager: ConnectionManager): void {
   const connections = connectionManager.getConnections.bind(connectionManager)

@@ -1,10 +1,10 @@
 /**
- * Asks connections whether they still carry something. One that stays silent for `DOUBT_AFTER_MS` is in doubt: it stands, as
- * it may be slow, but nothing new begins on it, and the peer is dialled as if it were not there (`connections.ts`). It is
- * sure again with whatever comes on it, and ends after longer silence.
+ * Asks connections whether they still carry something. A connection that is silent for `DOUBT_AFTER_MS` is in doubt. It stands, but
+ * nothing new begins on it, and the peer is dialled as if it were not there (`connections.ts`). Anything that comes on it
+ * ends the doubt; longer silence ends the connection.
  *
- * A NAT that restarts forgets all mappings of a node at once, those to its relays too, and TCP itself gives a connection up
- * after a minute and more. WebRTC notices after 10 to 30 seconds.
+ * A NAT that restarts forgets all mappings at once, also those to relays. TCP notices after a minute or more, WebRTC after 10 to
+ * 30 seconds.
  */
 import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger, Random } from '@mesh/core'

@@ -40,9 +40,8 @@ export async function endDead(
 }
 
 /**
- * Asks the connections to a peer that stood before when it comes by a new one, and ends those that do not answer while the
- * new one stands: a machine that lost its power, or went to another network, is back long before TCP gives the
- * older ones up. The returned function ends the watch.
+ * Asks the older connections of a peer that comes by a new one, and ends those that do not answer while the new one stands. A machine
+ * that lost power or changed networks is back long before TCP notices. The returned function ends the watch.
  */
 export function endReplaced(
   host: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>,

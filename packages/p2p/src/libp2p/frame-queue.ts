@@ -1,8 +1,7 @@
 /**
- * The bytes of a stream that wait for their frame to be whole. What comes behind others is copied into blocks: a piece of
- * one byte would keep all of the message that it came with in memory, and takes a hundred more by itself. Long blocks are
- * used again: an unfinished frame may wait for long, and buffers that did so and are then dropped stay in memory until the
- * whole heap is collected, so that a flood of frames would cost several times what they may hold.
+ * The bytes of a stream that wait for the rest of their frame. Later pieces are copied into blocks: a piece of one byte would keep its
+ * whole message in memory. Long blocks are reused. Dropped buffers of unfinished frames stay until the whole heap is
+ * collected, so a flood of frames would cost several times its size.
  */
 import type { Uint8ArrayList } from 'uint8arraylist'
 import { isSmallPart } from '@mesh/core'

@@ -16,9 +16,9 @@ export class FrameTooLongError extends Error {
 }
 
 /**
- * @param onHeld is told how many bytes of an unfinished frame wait for the rest; what it throws ends the reading
- * @yields each frame's bytes, owned by the consumer; a `for await` keeps them until the next frame comes, however long
- *   that is, so that where frames are large the consumer takes them by `next()` in a function that returns
+ * @param onHeld is told how many bytes of an unfinished frame wait; an error that it throws ends the reading
+ * @yields each frame's bytes, owned by the consumer. A `for await` keeps a frame until the next one comes. With large frames the
+ *   consumer calls `next()` in a function that returns
  */
 export async function* readFrames(
   stream: Stream,

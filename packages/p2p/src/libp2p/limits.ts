@@ -2,8 +2,8 @@
 import type { RateInit } from '@mesh/core/limits'
 
 /**
- * The most inbound connections in a second from one address: behind it a whole office may sit, and who is refused costs
- * as much as who is let in and has to make way.
+ * Inbound connections a second from one address. A whole office may share it, and a refused connection costs as much as an accepted
+ * one.
  */
 export const MAX_INBOUND_PER_SECOND = 500
 /** How many connections libp2p itself leaves room for besides all of these, so that none is refused unseen. */
@@ -22,18 +22,15 @@ export const PING_INTERVAL_MS = 60_000
 /** How long a peer may take to say what it speaks, in ms; libp2p's own 5 s are short for a busy machine. */
 export const IDENTIFY_TIMEOUT_MS = 10_000
 /**
- * The same of a connection to a relay of this node, in ms: a NAT that restarts makes this node unreachable there, and where it
- * has nothing to send itself it would notice nothing. A hub of a thousand leaves is pinged 50 times a second so.
+ * The same for a connection to a relay of this node, in ms. When a NAT restarts, nobody reaches this node there any more, and without
+ * own traffic it would not notice. A hub of a thousand leaves gets 50 pings a second.
  */
 export const RELAY_PING_INTERVAL_MS = 20_000
 /** How long such a ping may be unanswered, in ms. */
 export const RELAY_PING_TIMEOUT_MS = 5_000
 /** How long a ping may be unanswered, in ms, until its connection is asked whether it still carries something. */
 export const PING_TIMEOUT_MS = 10_000
-/**
- * How long a connection that was asked may be silent before it is in doubt, in ms: two round trips over a satellite, and less
- * than a person takes for a failure.
- */
+/** Silence after a question that puts a connection in doubt, in ms: two round trips over a satellite. */
 export const DOUBT_AFTER_MS = 1_000
 /** The most relays that are asked when another connection is in doubt. */
 export const MAX_ASKED_RELAYS = 8

@@ -1,11 +1,9 @@
 /**
- * Pings each connection soon after it opens and then once a minute, and those to relays of this node more often, as nobody else
- * would notice that others cannot reach it any more. One that does not answer is asked whether it still carries something
- * (`connection-checks.ts`), and ends where it does not.
+ * Pings each connection soon after it opens and then once a minute, and connections to relays of this node more often. A connection
+ * that does not answer is checked (`connection-checks.ts`).
  *
- * libp2p's own monitor (libp2p 3.3.11, `connectionMonitor: { pingInterval }`) can be set to a minute, and is off here
- * because it measures a round trip only after the first whole interval, pings all connections at the same moment, and
- * ends a connection at the first ping that is lost.
+ * libp2p's own monitor is off. It measures only after a whole interval, pings all connections at the same moment, and ends a
+ * connection at the first lost ping.
  */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'

@@ -18,7 +18,7 @@ export interface FrameHeader {
   readonly flags: number
   /** 0: the frame concerns the connection. */
   readonly streamId: number
-  /** Of data its bytes, of an update the bytes that the window grows by, of a ping its id, of a GoAway the reason. */
+  /** Data: its bytes. Window update: the bytes that the window grows by. Ping: its id. GoAway: the reason. */
   readonly length: number
 }
 

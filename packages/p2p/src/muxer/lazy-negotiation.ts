@@ -1,5 +1,5 @@
 /**
- * What libp2p calls `negotiateFully: false`: the protocol's name goes out with the first bytes, and the answer is read when it
+ * Implements libp2p's `negotiateFully: false`: the protocol's name goes out with the first bytes, and the answer is read when it
  * comes. Without it a stream costs one more round trip. libp2p/specs issue 643 has what to heed.
  */
 import { UnsupportedProtocolError } from '@libp2p/interface'

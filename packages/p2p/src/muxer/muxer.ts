@@ -225,7 +225,7 @@ export class Muxer
     if (!this.#isWaiting && this.#isTransportClosed) this.#end()
   }
 
-  /** What a connection hands over while it resumes is handled after that: to pause within has no effect. */
+  /** Handles the bytes that came while the connection resumed afterwards: a pause within has no effect. */
   #resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false

@@ -26,7 +26,7 @@ export interface StreamOwner {
   readonly address: string
   /** True for a known member. */
   readonly isTrusted: () => boolean
-  /** What waits on the streams of all peers. */
+  /** Bytes that wait on the streams of all peers. */
   readonly unread: Scope
 }
 
@@ -47,7 +47,7 @@ export const chargeOf = ({ byteLength }: { readonly byteLength: number }): numbe
 export class StreamBounds {
   readonly #stream: BoundStream
   #waits: WaitingBytes | undefined
-  /** What waiting pieces count for beside their bytes. */
+  /** Bytes that waiting pieces count for beside their own. */
   #overhead = 0
   /** Bytes that a reader of the library holds. */
   #held = 0

@@ -15,7 +15,7 @@ import { MAX_FRAME_DATA_BYTES, STREAM_WRITE_BUFFER_BYTES } from './limits.ts'
 import { ReceiveWindow } from './receive-window.ts'
 import { StreamBounds } from './stream-bounds.ts'
 
-/** What a stream needs of its muxer. */
+/** The part of a muxer that its streams use. */
 export interface FrameWriter {
   /** False while the connection takes no more. */
   readonly hasRoom: boolean

@@ -15,8 +15,8 @@ function begin({ now }: Draft, tries: number): Demand {
 }
 
 /**
- * New addresses while somebody waits. The way that had failed for want of them is tried at once: a member is often
- * heard of before the relay that leads to it, and a direct dial that nobody answers hangs for seconds.
+ * New addresses while somebody waits for the peer. The node tries at once what had failed without them. A member is often heard of
+ * before the relay that leads to it, and an unanswered direct dial hangs for seconds.
  */
 export function onDemandNews(draft: Draft, addresses: readonly PeerAddress[]): void {
   const { demand } = draft.state

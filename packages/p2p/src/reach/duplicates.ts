@@ -1,7 +1,7 @@
 /**
- * One connection for each peer. Two that find each other at the same moment dial both ways; of two direct connections
- * the one that the greater peer id dialled closes, at once: half a second later gossip streams would already hang on
- * it. Both ends come to the same choice, whatever software the other one runs.
+ * Keeps one connection for each peer. Two peers that find each other at the same moment dial both ways. Of two direct connections
+ * the one that the greater peer id dialled closes at once, before gossip streams open on it. Both ends choose the same,
+ * whatever software the other runs.
  */
 import { STOOD_BEFORE_MS } from '../limits.ts'
 import type { SeenConnection } from './peer-state.ts'

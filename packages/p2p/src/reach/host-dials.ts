@@ -1,8 +1,7 @@
 /**
- * Bounds dials by the host that is dialled, whoever named it: a member can tell of as many peers as it invents at the address of
- * a third party, and every node that hears of them would dial it for each. A host rests after dials in vain, longer with
- * each. Where many peers are behind one address, dials that succeed take its failures back, and addresses at which one
- * succeeded are dialled while the host rests.
+ * Bounds dials by the dialled host, whichever member named it. A member can invent peers at a third party's address, and every node
+ * that hears of them would dial it. A host rests after failed dials, longer with each. Where many peers share one address,
+ * successful dials cancel its failures. Addresses that worked before are dialled while the host rests.
  */
 import { BoundedMap, type Clock, addressGroup, untilAborted } from '@mesh/core'
 import { backoffMs } from '@mesh/core/limits'

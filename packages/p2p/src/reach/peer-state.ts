@@ -1,38 +1,17 @@
 /**
- * Reaching a peer: what one node knows of one other, what can happen to it, and what is to be done about it. The
- * machine (`step.ts`) is pure; `plan.ts` shares what is scarce between all peers; `reach.ts` is the shell with the IO.
+ * The state of one peer that the node wants to reach. `step.ts` is the pure state machine, `plan.ts` shares what is scarce between
+ * peers, `reach.ts` does the IO. Times are monotonic milliseconds. The rules:
  *
- * The rules that the machine keeps, in the order in which a peer meets them:
- * 1. Found: the smaller id dials at once, the greater one waits (`GREATER_ID_WAITS_MS`, and as long as dials take on
- *    machines that are busy), so that two that find each other end with one connection. Configured peers are dialled at once. News of a peer is a reason to look soon.
- * 2. Dialled: addresses race with head starts (`dial-order.ts`, longer where somebody answered), relayed ones last. At most `MAX_PARALLEL_DIALS` peers
- *    at a time, fewer where handshakes are slow, configured ones first, then in turn by the address that told of them, members first; of peers only
- *    heard of `MAX_NEW_DIALS_PER_MINUTE` are begun with, and a few more of addresses that told of few; `MAX_VAIN_DIALS_PER_MINUTE` in all
- *    may be in vain, and few at one host (`host-dials.ts`).
- * 3. Failed: the wait doubles up to a bound for each kind and is drawn by a quarter to either side. A configured peer
- *    is never given up and tried at least once a minute; a member four times as often as one only heard of.
- * 4. Only a relay leads there: a speculative connection (nobody asked for it) waits for a share (`plan.ts`): one at a
- *    time, twice as many after each that becomes direct, a growing pause after each that does not. Its peer rests long.
- *    A configured peer counts as asked for.
- * 5. Asked for: a peer that somebody opens a stream to is dialled at once, however many others are, over a relay after
- *    a short head start, and once more after a failure. Its relayed connection is never closed to make room for
- *    another and counts in no share, until `ASKED_FOR_MS` after the last time.
- * 6. Connected twice: of two direct connections the one that the greater id dialled closes, at once, so that no stream
- *    hangs on it yet; of several that one side dialled, that side closes all but one. The same holds for relayed ones
- *    where no direct one stands. Nothing closes while one of them is an AutoNAT dial-back, or is asked whether it still
- *    carries something. Of one that had stood before and answers, and one that was dialled in its place, the side that
- *    dialled closes the later one as soon as nothing uses it.
- * 7. Relayed: made direct by dialling the peer's own addresses again and by WebRTC over the relay, at most
- *    `MAX_PARALLEL_UPGRADES` at a time, asked-for peers first, after the waits of `UPGRADE_RETRY_MS`; the greater id
- *    waits longer. A relayed connection stays some seconds beside the direct one, so that streams can move.
- * 8. Lost: a member or configured peer that went is looked for where it was last known to be. A connection that is asked and
- *    stays silent (`libp2p/connection-checks.ts`) is not there for the machine, until it answers.
- * 9. Relays: a reservation is asked of members that this node dialled directly, one at a time, until `RELAYS_WANTED`
- *    stand; one that refused is left alone for `RELAY_REFUSED_MS`.
- * 10. Too many connections: members are marked worth more than strangers (libp2p closes those of least worth first);
- *     near the limit strangers that had their time to prove themselves close, oldest first, whatever they carry.
- *
- * Times are monotonic milliseconds.
+ * 1. Found: the smaller peer id dials at once, the greater one waits. Configured peers are dialled at once.
+ * 2. Dialled: addresses race with head starts, relayed ones last. Dials are bounded in all, by host, and for new peers by minute.
+ * 3. Failed: the delay doubles up to a bound for each kind. Configured peers are never given up.
+ * 4. Only relayed: one speculative connection at a time, more after each that becomes direct.
+ * 5. Asked for: a peer with a waiting stream is dialled at once, and its relayed connection is kept.
+ * 6. Connected twice: the connection that the greater id dialled closes, unless it is being tested or in use.
+ * 7. Relayed: made direct by new dials and by WebRTC, a few peers at a time.
+ * 8. Lost: members and configured peers are dialled again where they were last. Silent connections do not count.
+ * 9. Relays: reservations at directly connected members, one request at a time.
+ * 10. Full: strangers close first, the oldest first.
  */
 
 /** `configured`: a person named it. `member`: was connected as a member. `found`: only heard of. */

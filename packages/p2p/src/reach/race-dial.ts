@@ -1,8 +1,7 @@
 /**
- * Dials one peer at several addresses: one after the other with a short head start each, so that an address that
- * swallows packets costs a quarter of a second and not its whole time limit. One where somebody answered gets longer:
- * where a machine is busy the handshake takes its time, and each address that is dialled beside it makes both ends
- * busier. Relayed addresses come last.
+ * Dials one peer at several addresses, one after the other with a short head start each. So an address that swallows packets costs a
+ * quarter of a second. An address where somebody answered gets longer, because a busy machine takes time for the
+ * handshake. Relayed addresses come last.
  */
 import type { Connection } from '@libp2p/interface'
 import { afterTurns, type Clock } from '@mesh/core'

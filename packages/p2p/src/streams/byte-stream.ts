@@ -1,10 +1,10 @@
 /**
- * A libp2p stream as plain bytes, without a promise for any chunk:
- * 1. what comes is handed on as it was decrypted, chunk by chunk; while nobody listens or the listener pauses, the
- *    stream is paused, so that its window fills up and the other side stops
- * 2. what is sent goes to libp2p at once; `send` says when to stop, `onDrain` when little is left to go out
- * 3. it ends once: with the other side's close when all was read (with `halfClose` when this side ended, too), else
- *    with what broke it
+ * A libp2p stream as plain bytes, without a promise for any chunk.
+ *
+ * 1. Bytes go on as they were decrypted. Without a listener, or while it pauses, the stream is paused: its window fills and the
+ *    other side stops.
+ * 2. Sent bytes go to libp2p at once. `send` says when to stop, `onDrain` when little is left.
+ * 3. It ends once: with the other side's close when all was read, or with the error that broke it.
  */
 import type { Connection, Stream, StreamCloseEvent } from '@libp2p/interface'
 import { type Clock, type PeerId, toError } from '@mesh/core'

@@ -8,8 +8,8 @@ export const CHANNEL_OPEN_MS = 15_000
 /** How many connections to a peer are tried for one channel, where each closes before the peer has proved itself. */
 export const MAX_CONNECTIONS_TRIED = 3
 /**
- * The most inbound streams of one protocol that the peers of one address may have, where what one peer may have is no more:
- * a whole network of nodes may be behind it.
+ * Inbound streams of one protocol from the peers of one address, unless one peer may have more. A whole network of nodes may share
+ * the address.
  */
 export const MAX_STREAMS_PER_ADDRESS = 512
 /** Streams that wait for the proof of their connection: of one connection and of all. */

@@ -197,8 +197,8 @@ class MemberStreamsService implements MemberStreams {
   }
 
   /**
-   * Opens the stream on a connection on which the peer proved itself, where that is asked for; on another one where that is
-   * silent, or closes as the second of two that both ends began at once.
+   * Opens the stream on a connection on which the peer proved itself, where that is required. Takes another connection if this one
+   * is silent, or closes as the second of two that both ends opened.
    */
   async #openOnOne(
     peer: PeerId,

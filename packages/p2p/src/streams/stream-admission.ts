@@ -34,9 +34,8 @@ export class StreamAdmission {
   }
 
   /**
-   * Gives undefined for a stream that may be served, and the reason for one that may not. Where the answer is known
-   * it comes at once, so that the first bytes of the stream find their reader; a promise comes only for a stream
-   * whose connection is not proven yet.
+   * Gives undefined for a stream that may be served, or the reason why not. A known answer comes at once, so that the first bytes of
+   * the stream find their reader. A promise comes only while the connection is not proven.
    */
   judge(
     stream: Stream,

@@ -1,6 +1,6 @@
 /**
- * Requests for port mappings and their answers: PCP (RFC 6887, sections 7 and 11.1) and the older NAT-PMP (RFC 6886,
- * sections 3.2 and 3.3), which a router that does not know PCP answers with its own version. For UDP and IPv4. Pure.
+ * Requests for port mappings and their answers, for UDP and IPv4. Speaks PCP (RFC 6887, sections 7 and 11.1) and the older NAT-PMP
+ * (RFC 6886, sections 3.2 and 3.3). A router without PCP answers with its own version. Pure.
  */
 import { type IpAddress, parseIp } from '@mesh/core'
 

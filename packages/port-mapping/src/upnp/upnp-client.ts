@@ -1,11 +1,11 @@
 /**
- * Finds routers by UPnP for libp2p's port mapping, in place of `@achingbrain/nat-port-mapper` 4.0.5 and its
- * `@achingbrain/ssdp` 4.2.4: those read whatever anybody in the local network sends them, without a bound of bytes or time,
- * from any address that an answer or a redirection names, and end the process at a datagram that is no answer. Neither can
- * be handed a socket or a fetch of one's own.
- * 1. search: an answer counts where it names its own address, on a link of this machine
- * 2. describe: few at a time, an address once a minute
- * 3. the router: few at a time, the default router always
+ * Finds routers by UPnP for libp2p's port mapping, in place of `@achingbrain/nat-port-mapper` 4.0.5 and `@achingbrain/ssdp`
+ * 4.2.4. Those read anything from any address of the local network without bounds, end the process at a datagram that is
+ * no answer, and take no socket or fetch from outside.
+ *
+ * 1. Search: an answer counts only for its own address, on a link of this machine.
+ * 2. Describe: a few at a time, an address once a minute.
+ * 3. Map at the routers: a few at a time, the default router always.
  */
 import { EventEmitter, on } from 'node:events'
 import type { FindGatewaysOptions, UPnPNAT } from '@achingbrain/nat-port-mapper'

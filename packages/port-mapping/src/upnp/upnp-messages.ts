@@ -1,6 +1,6 @@
 /**
- * Writes what is said to routers by UPnP and reads what they answer: SSDP (UPnP Device Architecture 1.1, section 1.3), the description of
- * an Internet gateway 1 or 2, and actions of its service for connections. Pure.
+ * Writes the messages of UPnP to routers and reads their answers. They are SSDP (UPnP Device Architecture 1.1, section 1.3), the
+ * description of an Internet gateway 1 or 2, and actions of its connection service. Pure.
  */
 import { type IpAddress, tryParseIp } from '@mesh/core'
 import { MAX_SSDP_BYTES, MAX_UPNP_URL_CHARS } from '../limits.ts'

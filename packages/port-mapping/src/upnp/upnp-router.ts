@@ -1,6 +1,6 @@
 /**
- * One router that was found by UPnP, as libp2p's port mapping and this package's want it. What it answers is bounded, and so is
- * how often it is asked; one that failed several times in a row is asked no more until a search finds it again.
+ * One router that was found by UPnP. Bounds its answers and how often it is asked. A router that failed several times in a row is
+ * not asked until a search finds it again.
  */
 import type { Gateway, MapPortOptions, PortMapping as LibraryMapping } from '@achingbrain/nat-port-mapper'
 import { BoundedMap, type Clock, type IpAddress, type Random, withDeadline } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * Searches the local network for routers that speak UPnP, by SSDP. An answer counts only where it names the address that it
- * came from, and that is on a link of this machine, or the default router: anybody in the network may answer.
+ * Searches the local network for routers that speak UPnP, by SSDP. Anybody there may answer. An answer counts only if it names its
+ * own address, on a link of this machine, or the default router's.
  */
 import { createSocket, type Socket } from 'node:dgram'
 import { type Clock, type IpAddress, isLoopback, tryParseIp } from '@mesh/core'

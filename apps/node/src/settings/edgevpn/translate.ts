@@ -1,7 +1,10 @@
 /**
- * Makes a command line of this program from one of EdgeVPN and its environment: 1 reads the words as Go does, 2 adds what
- * the environment says, 3 gives each flag the option that it is here, 4 adds EdgeVPN's defaults. All that follows works
- * as always.
+ * Translates a command line and environment of EdgeVPN.
+ *
+ * 1. Reads the words as Go does.
+ * 2. Adds the environment.
+ * 3. Gives each flag its option here.
+ * 4. Adds EdgeVPN's defaults.
  */
 import { optionsOf, flagOf } from '../options.ts'
 import { type EdgevpnFlag, type EdgevpnPlace, flagsAt } from './flags.ts'
