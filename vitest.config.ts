@@ -11,6 +11,9 @@ const maxWorkers = availableParallelism() + 1
 /** Waits more than it works, so it begins first and others run beside it. Projects of one group begin by name. */
 const SOAK = 'tools/test/soak.test.ts'
 
+/** Prints the logs of a failed test's nodes. */
+const SHOW_LOGS = 'apps/node/test/show-logs.ts'
+
 /** The longest of the other projects, longest first. */
 const LONG = [
   ...['vpn', 'readme/readme', 'files', 'vpn-udp', 'published-packages', 'node-process', 'services'].map(
@@ -40,6 +43,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   ...base,
   test: {
+    // what tests print is shown of those that fail
+    silent: 'passed-only',
     sequence: { sequencer: LongFirst },
     projects: [
       {
@@ -74,6 +79,7 @@ export default defineConfig({
         test: {
           name: 'soak',
           include: [SOAK],
+          setupFiles: SHOW_LOGS,
           testTimeout: 480_000,
           maxWorkers,
           sequence: { groupOrder: 0 },
@@ -85,6 +91,7 @@ export default defineConfig({
           name: 'system',
           include: ['apps/*/test/**/*.test.ts', 'tools/test/*.test.ts'],
           exclude: [...defaultExclude, SOAK],
+          setupFiles: SHOW_LOGS,
           testTimeout: 180_000,
           hookTimeout: 60_000,
           maxWorkers,

@@ -66,7 +66,7 @@ else process.env.EDGEVPN_BIN = binary
 
 const vitest = spawn(
   'vitest',
-  ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
+  ['run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
   { stdio: 'inherit' },
 )
 const vitestStatus = await ended(vitest)

@@ -77,14 +77,13 @@ export async function runInNamespace(
     ]
     const [file, ...args] = lab.inside(HOST, words)
     const env = { ...process.env, [NEIGHBOUR_NAME]: lab.name(NEIGHBOUR) }
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const [out, said] = await Promise.all([text(child.stdout), text(child.stderr)])
+    if (out === '') throw new Error(`${name} measured nothing:\n${said}`)
     // JSON has no infinity, and writes null
-    const measured = JSON.parse(
-      await text(child.stdout),
-      (_, value: unknown) => value ?? Infinity,
-    ) as Measured[]
+    const measured = JSON.parse(out, (_, value: unknown) => value ?? Infinity) as Measured[]
     const [first] = measured
-    if (first === undefined) throw new Error(`${name} measured nothing`)
+    if (first === undefined) throw new Error(`${name} measured nothing:\n${said}`)
     return first
   } finally {
     lab.close()

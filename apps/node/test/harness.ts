@@ -21,6 +21,7 @@ import { createNodeClient } from '@mesh/api-client/node'
 import { systemRandom } from '@mesh/core'
 import { encodeToken, generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
+import { keepLog } from './node-logs.ts'
 
 /** Found on loopback alone, without public or local discovery. */
 export const LOOPBACK_ARGS: readonly string[] = [
@@ -194,6 +195,8 @@ async function startNode(
   })
   track(child)
   const { lines, raw } = readLines(child)
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
+  keepLog({ pid: child.pid ?? 0, lines: raw, hasEnded })
   const exit = watchExit(child)
   const waitForLine = (message: string, withinMs = START_TIMEOUT_MS) =>
     eventually(

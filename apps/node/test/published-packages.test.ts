@@ -75,7 +75,7 @@ test('all packages together bring few others, and nothing of React Native', (con
 test.for([
   { names: ['core', 'ledger'], most: { packages: 8, megabytes: 5 } },
   { names: ['core', 'api-contract', 'api-client'], most: { packages: 10, megabytes: 12 } },
-  { names: ['core', 'network', 'p2p'], most: { packages: 166, megabytes: 60 } },
+  { names: ['core', 'network', 'port-mapping', 'p2p'], most: { packages: 166, megabytes: 60 } },
 ])('a project with $names alone gets what they need', async ({ names, most }, context) => {
   if (unreachable !== undefined) return context.skip(unreachable)
   const folder = join(work, `only-${names.join('-')}`)

@@ -1,6 +1,6 @@
 import { createLedger, createSigner } from '@mesh/ledger'
 import { expect, test } from 'vitest'
-import { indentJson } from './http/indent-json.ts'
+import { indentJson } from './messages/indent-json.ts'
 import * as index from './index.ts'
 import { formatMetrics } from './views/exposition.ts'
 import { isNestedDeeper } from './views/json-text.ts'

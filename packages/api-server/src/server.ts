@@ -4,7 +4,7 @@ import { createRate, loopBudget, Scope } from '@mesh/core/limits'
 import type { Express } from 'express'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createEventHub, type EventHub } from './events/event-hub.ts'
-import { createReaderPlaces } from './events/reader-places.ts'
+import { createReaderPlaces } from './messages/reader-places.ts'
 import {
   publishAccessEvents,
   publishLedgerEvents,

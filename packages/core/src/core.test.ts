@@ -29,15 +29,12 @@ test('has these public names', () => {
     'LoopTurns',
     'MeshError',
     'SharedBytes',
-    'TimeShare',
     'addressGroup',
     'afterTurns',
     'cidrContains',
     'copyOf',
     'createDeadline',
-    'createFairRate',
     'createMemo',
-    'createRateLimiter',
     'delay',
     'dnsRecord',
     'fnv1a32',
@@ -73,7 +70,6 @@ test('has these public names', () => {
     'tryParsePeerId',
     'untilAborted',
     'userRecord',
-    'whoMakesWay',
     'withDeadline',
   ])
   expect(Object.keys(limits).sort()).toEqual([

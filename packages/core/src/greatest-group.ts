@@ -19,18 +19,3 @@ export function greatestGroup<T>(
   }
   return greatest
 }
-
-/**
- * Gives who has to make way for one more of `group` where there are as many as there may be: the last one of the greatest group,
- * where that has more than `group` will have; else undefined.
- */
-export function whoMakesWay<T>(
-  items: Iterable<T>,
-  groupOf: (item: T) => string,
-  group: string,
-): T | undefined {
-  const all = [...items]
-  const crowd = greatestGroup(all, groupOf)
-  const own = all.filter((item) => groupOf(item) === group).length
-  return crowd.length > own + 1 ? crowd.at(-1) : undefined
-}

@@ -54,12 +54,6 @@ export {
 export { printable, printableName } from './printable.ts'
 export { type Random, systemRandom } from './random.ts'
 export {
-  createFairRate,
-  createRateLimiter,
-  type FairRateInit,
-  type RateLimiterInit,
-} from './rate-limit.ts'
-export {
   type DnsRecord,
   dnsRecord,
   type MachineRecord,
@@ -70,8 +64,7 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
-export { greatestGroup, whoMakesWay } from './greatest-group.ts'
+export { greatestGroup } from './greatest-group.ts'
 export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
 export { copyOf, isSmallPart } from './small-part.ts'
-export { TimeShare, type TimeShareInit } from './time-share.ts'
 export { toError } from './to-error.ts'

@@ -6,12 +6,12 @@
 //! A thread that still has the old table finds the old one closed and retired, and counts what it cannot add.
 use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::FRAME_PREFIX_BYTES;
 use crate::packet::parse;
 use crate::peer::{Peer, Tunnel};
 use crate::queues::{frames, push_frame};
+use crate::shared::Shared;
 use crate::table::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

@@ -2,12 +2,12 @@
 //! never sees them. They go on as they came, as through a switch. There can be no circle: one of the two ends is a
 //! guest, which nobody else carries for.
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::limits::FRAME_PREFIX_BYTES;
 use crate::outbound::Sender;
 use crate::outbox::Outbox;
 use crate::packet::parse;
 use crate::queues::push_frame;
+use crate::shared::Shared;
 use crate::table::Table;
 use tun_rs::VirtioNetHdr;
 

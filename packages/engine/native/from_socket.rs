@@ -11,13 +11,13 @@
 //! Anybody can send to the socket. What is looked at costs little until it has proven something: handshake messages are
 //! limited by source and in all, and under load their senders have to prove their address.
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::opener::{Gate, Opener};
 use crate::peer::Peer;
 use crate::receivers::index_at;
 use crate::sessions::{Message, message_of};
+use crate::shared::Shared;
 use crate::socket::UdpSocket;
 use crate::sockets::{OWN, Sockets, Source};
 use crate::source_limits::SocketLimits;

@@ -1,7 +1,7 @@
 //! A guest sends to where it heard this node last, and so to nobody once this node has another address. It is told by the
 //! first word that comes from there, which nobody may have for it: so it gets a keepalive, some times as one may be lost.
-use crate::engine::Shared;
 use crate::limits::{GREETINGS, GUEST_LOOK};
+use crate::shared::Shared;
 use crate::table::{Entry, Table};
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -6,51 +6,15 @@
 //!
 //! Peers take turns, with at most `MAX_INBOUND_BYTES` each, so that one that floods delays nobody for long.
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::opener::{Gate, Opener};
-use crate::peer::{Peer, Tunnel};
+use crate::peer::Tunnel;
 use crate::queues::frames;
 use crate::sessions::{Message, message_of};
+use crate::shared::Shared;
 use crate::table::{Entry, Table, View};
-use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Peers that have frames to open, each at most once, in the order they announced.
-#[derive(Default)]
-pub struct Work {
-    peers: Mutex<VecDeque<Arc<Peer>>>,
-    some: Condvar,
-}
-
-impl Work {
-    pub fn announce(&self, peer: Arc<Peer>) {
-        self.peers.lock().push_back(peer);
-        self.some.notify_one();
-    }
-
-    /// Wakes whoever waits, to see that the engine stops.
-    pub fn interrupt(&self) {
-        let _peers = self.peers.lock();
-        self.some.notify_all();
-    }
-
-    /// The next peer with frames to open; none only when the engine stops.
-    fn next(&self, shared: &Shared) -> Option<Arc<Peer>> {
-        let mut peers = self.peers.lock();
-        loop {
-            if shared.stopping() {
-                return None;
-            }
-            if let Some(peer) = peers.pop_front() {
-                return Some(peer);
-            }
-            self.some.wait(&mut peers);
-        }
-    }
-}
 
 pub struct Inbound<'a> {
     shared: &'a Shared,
@@ -67,7 +31,7 @@ impl<'a> Inbound<'a> {
 
     /// Runs until the engine stops.
     pub fn run(&mut self) -> Result<(), String> {
-        while let Some(peer) = self.shared.work.next(self.shared) {
+        while let Some(peer) = self.shared.work.next(|| self.shared.stopping()) {
             self.view.refresh(&self.shared.table);
             // once for each batch: the table must not change under it
             let table = self.view.table().clone();

@@ -7,8 +7,6 @@ use crate::tun_queues;
 use route_manager::{Route, RouteManager};
 use std::io;
 use std::net::IpAddr;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 
 /// An error with a code that `@mesh/engine` knows.
 #[derive(Debug)]
@@ -40,16 +38,6 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16, queues: Option<usize>) -
         interface.enabled(true).map_err(|error| explain(error, "could not set up", name))?;
     }
     Ok(device)
-}
-
-/// Takes the name that stands for a living owner of the interface of this kind: one of the network namespace, which ends
-/// with the process. EBUSY: another process has it.
-pub fn claim(kind: &str, name: &str) -> io::Result<UnixListener> {
-    let address = SocketAddr::from_abstract_name(format!("mesh-{kind}-{name}"))?;
-    UnixListener::bind_addr(&address).map_err(|error| match error.raw_os_error() {
-        Some(libc::EADDRINUSE) => io::Error::from_raw_os_error(libc::EBUSY),
-        _ => error,
-    })
 }
 
 pub fn check_name(name: &str) -> Result<(), OpenError> {

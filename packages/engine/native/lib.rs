@@ -8,6 +8,7 @@
 //! Each queue of the device (`tun_queues`) and each socket on the engine's port (`port_group`) has a thread of its own.
 mod change;
 mod checksum;
+mod claim;
 mod clamp;
 pub mod counters;
 mod datagrams;
@@ -45,14 +46,17 @@ mod receivers;
 mod restore;
 mod segments;
 pub mod sessions;
+mod shared;
 pub mod socket;
 mod sockets;
 mod source_limits;
 pub mod table;
+mod tick_pause;
 mod timers;
 mod tun_queues;
 mod waiting;
 mod wiped;
+mod work;
 
 #[cfg(test)]
 mod engine_tests;

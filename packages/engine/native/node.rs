@@ -6,10 +6,13 @@ use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
 use crate::interface::{self, OpenError, Routes};
 use crate::memory;
-use crate::node_table::{key, peer_configs, prefixes, probe_pair, ranges, socket_address, word};
+use crate::node_table::{
+    NativeProbePair, NativeTable, failed, key, peer_configs, prefixes, probe_pair, ranges, socket_address,
+    system, word,
+};
 use crate::restore::Restored;
 use crate::socket::{self, SocketConfig};
-use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array, Uint32Array};
+use napi::bindgen_prelude::{Buffer, Float64Array, Uint8Array};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Result, Status};
 use napi_derive::napi;
@@ -46,17 +49,6 @@ pub struct NativeDatagram {
     pub bytes: Buffer,
 }
 
-/// Two peers whose probes of paths are expected.
-#[napi(object)]
-pub struct NativeProbePair {
-    /// The words of 8 bytes that the other end's probes name, and this node's.
-    pub token: Uint8Array,
-    pub their_token: Uint8Array,
-    pub key: Uint8Array,
-    /// Where the other end says that it is, a space between two.
-    pub endpoints: String,
-}
-
 /// All sums since the engine was opened.
 #[napi(object)]
 pub struct NativeStats {
@@ -88,22 +80,6 @@ pub struct NativeInterface {
     /// True when the kernel takes super-segments of TCP.
     pub offload: bool,
     pub offload_udp: bool,
-}
-
-/// The whole table in few values: thousands of objects would cost more than all the rest.
-#[napi(object)]
-pub struct NativeTable {
-    /// Seven numbers for each peer. Its number. The tunnel: 0 none, 1 WireGuard, 2 legacy. The MTU. The count of its ranges. The path: 0
-    /// stream, 1 socket, 2 both, 3 socket to where it was heard. The MTU of the path over the socket. The port of the further
-    /// socket, or 0 for the engine's own.
-    pub peers: Uint32Array,
-    /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
-    pub keys: Uint8Array,
-    /// The peers' ranges in order, a space between two.
-    pub ranges: String,
-    /// Where the socket sends to, of each peer whose path names it, in order, a space between two.
-    pub endpoints: String,
-    pub local: String,
 }
 
 pub type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
@@ -368,14 +344,6 @@ pub fn restored(Restored { restored, failed }: Restored) -> NativeRestored {
 }
 
 /// Errors carry their code before a line end; `src/engine.ts` takes them apart.
-pub fn failed(error: OpenError) -> Error {
-    Error::from_reason(format!("{}\n{}", error.code, error.message))
-}
-
-pub fn system(error: std::io::Error) -> Error {
-    failed(OpenError { code: "engine.system", message: error.to_string() })
-}
-
 /// Nothing but the port can be in use when the interface is there.
 fn not_started(error: std::io::Error) -> Error {
     if error.kind() != std::io::ErrorKind::AddrInUse {

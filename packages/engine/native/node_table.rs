@@ -1,14 +1,50 @@
 //! Values from JavaScript, checked: the table, addresses, keys and pairs of peers.
 use crate::interface::OpenError;
-use crate::node::{NativeProbePair, NativeTable, failed};
 use crate::peer_config::{PeerConfig, TunnelConfig};
 use crate::probe_gate::{ProbePair, Word};
 use crate::sessions::Key;
 use crate::table::{Path, Prefix};
+use napi::bindgen_prelude::{Uint8Array, Uint32Array};
 use napi::{Error, Result};
+use napi_derive::napi;
 use std::net::SocketAddr;
 
+/// Two peers whose probes of paths are expected.
+#[napi(object)]
+pub struct NativeProbePair {
+    /// The words of 8 bytes that the other end's probes name, and this node's.
+    pub token: Uint8Array,
+    pub their_token: Uint8Array,
+    pub key: Uint8Array,
+    /// Where the other end says that it is, a space between two.
+    pub endpoints: String,
+}
+
+/// The whole table in few values: thousands of objects would cost more than all the rest.
+#[napi(object)]
+pub struct NativeTable {
+    /// Seven numbers for each peer. Its number. The tunnel: 0 none, 1 WireGuard, 2 legacy. The MTU. The count of its ranges. The path: 0
+    /// stream, 1 socket, 2 both, 3 socket to where it was heard. The MTU of the path over the socket. The port of the further
+    /// socket, or 0 for the engine's own.
+    pub peers: Uint32Array,
+    /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
+    pub keys: Uint8Array,
+    /// The peers' ranges in order, a space between two.
+    pub ranges: String,
+    /// Where the socket sends to, of each peer whose path names it, in order, a space between two.
+    pub endpoints: String,
+    pub local: String,
+}
+
 const KEY_BYTES: usize = size_of::<Key>();
+
+pub fn failed(error: OpenError) -> Error {
+    Error::from_reason(format!("{}\n{}", error.code, error.message))
+}
+
+pub fn system(error: std::io::Error) -> Error {
+    failed(OpenError { code: "engine.system", message: error.to_string() })
+}
 
 fn bad_input(message: String) -> Error {
     failed(OpenError { code: "engine.bad_table", message })

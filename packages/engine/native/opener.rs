@@ -8,7 +8,6 @@
 //! A peer's lock is held for `OPEN_RUN` packets at most, never over a write.
 use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::forward::Forward;
 use crate::limits::*;
@@ -16,6 +15,7 @@ use crate::packet::{Ip, is_multicast, parse};
 use crate::peer::Peer;
 use crate::segments::Joiner;
 use crate::sessions::Handshake;
+use crate::shared::Shared;
 use crate::sockets::Source;
 use crate::table::{Entry, Table};
 use std::net::{IpAddr, SocketAddr};

@@ -12,7 +12,6 @@
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::counters::{Counters, Reason};
 use crate::device::{DeviceQueue, Read};
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::limits::*;
 use crate::outbox::Outbox;
@@ -21,6 +20,7 @@ use crate::peer::Tunnel;
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
 use crate::sessions::Sessions;
+use crate::shared::Shared;
 use crate::table::{Entry, Path, View};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,37 +1,21 @@
 //! Timers do what is due in the sessions: keepalives, new keys, forgetting; and guests are told where this node is. Peers
 //! without sessions, and for whom nothing waits, cost nothing.
 use crate::counters::Reason;
-use crate::engine::Shared;
 use crate::events::Event;
 use crate::greetings::Greetings;
-use crate::limits::TICK;
+use crate::shared::Shared;
 use crate::table::{Entry, View};
-use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
-
-/// Ends the wait when the engine stops.
-#[derive(Default)]
-pub struct TickPause(Mutex<()>, Condvar);
-
-impl TickPause {
-    pub fn interrupt(&self) {
-        let _guard = self.0.lock();
-        self.1.notify_all();
-    }
-}
 
 /// Runs until the engine stops.
 pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
     let (mut frames, mut greetings) = (Vec::new(), Greetings::default());
     loop {
-        let mut guard = shared.tick_pause.0.lock();
-        if shared.stopping() {
+        if !shared.tick_pause.wait(|| shared.stopping()) {
             return Ok(());
         }
-        shared.tick_pause.1.wait_for(&mut guard, TICK);
-        drop(guard);
         view.refresh(&shared.table);
         for entry in view.table().entries() {
             if entry.peer.live.load(Relaxed) {

@@ -2,8 +2,8 @@
 //!
 //! Where an interface has several the kernel lets every process that may open one add its own, and take packets away from
 //! those that are there. Therefore whoever opens several claims the name first, and looks whether somebody has some.
+use crate::claim::claim;
 use crate::device::Device;
-use crate::interface::claim;
 use crate::kernel::netlink::Wire;
 use crate::limits::MAX_DEFAULT_QUEUES;
 use netlink_packet_core::{NLM_F_ACK, Nla};

@@ -12,8 +12,8 @@ import { encodeToken, generateNetworkConfig, parseToken } from '@mesh/network'
 import { createP2pNode, type P2pMember } from '../src/node.ts'
 import type { ByteStream } from '../src/p2p-node.ts'
 
-const BULK = '/mesh/bulk/1'
-const ECHO = '/mesh/echo/1'
+const BULK = '/mesh/bench-bulk/1'
+const ECHO = '/mesh/bench-echo/1'
 const RULES = { from: 'proven', relayed: true } as const
 const BLOCK_BYTES = Number(process.env['BLOCK'] ?? 65_536)
 /** Code is compiled and windows have grown then. */

@@ -39,3 +39,5 @@ export const MEMBER_HANDSHAKE_MS = 10_000
 export const HEARD_MEMBER_MS = 600_000
 /** How long a message is whose checks do not all fit into one turn of the event loop, in bytes. */
 export const LONG_MESSAGE_BYTES = 1024 * 1024
+/** How many lines are answered while a protocol is agreed on: a peer asks for one after the other that it speaks. */
+export const MAX_NEGOTIATION_ANSWERS = 32

@@ -1,5 +1,6 @@
 /** Raw bytes between members, over a network without sockets. */
-import { parsePeerId, type PeerId, SharedBytes, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { generateNetworkConfig } from '@mesh/network'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -347,7 +348,7 @@ describe('who may come', () => {
         const streams = createByteStreams({
           ...components,
           streams: member.streams,
-          unread: new SharedBytes(0, components.clock),
+          unread: new Scope({ all: 0, evict: 'largest' }),
           unsent: { bytes: 0 },
         })
         await streams.handle(PROTOCOL, { ...MANY, from }, () => served++)

@@ -312,7 +312,7 @@ export const CLIENT_ATTACKS: readonly Scenario[] = [
     name: 'false-services',
     who: 'member',
     does: `local programs open ${CLIENTS} connections to each of ${Object.keys(SERVICES).length + 1} services whose providers say nothing, answer byte by byte or what is no answer, send for ever to who does not read, in small pieces too, end half of it, and reset`,
-    boundedBy: 'LOCAL_UNWRITTEN_BYTES, LEAST_PIECE_BYTES, MAX_UNREAD_BYTES, ANSWER_MS, LOCAL_CONNECTIONS',
+    boundedBy: 'LOCAL_UNWRITTEN_BYTES, LEAST_PIECE_BYTES, UNREAD_BYTES, ANSWER_MS, LOCAL_CONNECTIONS',
     legacy: { command: ['service-connect', LEGACY_NAME, `127.0.0.1:${PORTS.legacy}`] },
     aim: 'streams',
     isApart: true,
@@ -336,7 +336,7 @@ export const CLIENT_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `the node's proxy leaves through a member that answers ${REQUESTS} requests of each kind itself: interim answers, headers, trailers, chunks of a byte and bodies without end to who does not read, thousands of names in one header, another protocol, nothing`,
     boundedBy:
-      'MAX_INTERIM_ANSWERS, MAX_HTTP_HEAD_BYTES, LOCAL_UNWRITTEN_BYTES, MAX_UNREAD_BYTES, LOCAL_CONNECTIONS',
+      'MAX_INTERIM_ANSWERS, MAX_HTTP_HEAD_BYTES, LOCAL_UNWRITTEN_BYTES, UNREAD_BYTES, LOCAL_CONNECTIONS',
     legacy: { command: ['proxy'], flags: [`--listen=127.0.0.1:${PORTS.proxy}`] },
     aim: 'requests',
     isApart: true,

@@ -132,7 +132,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'unread-circuits',
     who: 'member',
     does: `${CIRCUIT_PEERS} keys have the victim relay for them and read nothing of it, and as many others fill ${FILLED_CIRCUITS} circuits to each of them`,
-    boundedBy: 'RELAY_HIGH_WATER_BYTES, MAX_UNREAD_BYTES',
+    boundedBy: 'RELAY_HIGH_WATER_BYTES, UNREAD_BYTES',
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'blocks of 64 KiB',
     async run(attack) {
@@ -164,7 +164,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'filled-behind',
     who: 'member',
     does: `asks for a circuit that there is not, and the DHT for names and reads no answer, on as many streams as ${FILLERS} keys may open, and fills each of them behind the question`,
-    boundedBy: 'MAX_UNREAD_BYTES',
+    boundedBy: 'UNREAD_BYTES',
     legacy: { meaningless: 'relays, and answers a DHT, only where the internet reaches it' },
     needs: ['--dht', '--no-peer-exchange'],
     aim: 'KiB behind a question',

@@ -79,7 +79,7 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     who: 'stranger',
     does: `streams of every protocol with something or nothing in them, which end in every way at any moment, and so do their ${CONNECTIONS} connections`,
     boundedBy:
-      'UNPROVEN_STREAMS, UNPROVEN_STREAMS_PER_S; what is sent to a connection that closes is left unsaid',
+      'UNPROVEN_STREAMS, UNPROVEN_STREAM_RATE; what is sent to a connection that closes is left unsaid',
     legacy: {},
     aim: 'streams',
     run: (attack) =>
@@ -96,8 +96,7 @@ export const INTERRUPTION_ATTACKS: readonly Scenario[] = [
     name: 'member-interruptions',
     who: 'member',
     does: `the same from ${CONNECTIONS} keys that prove themselves, and in the middle of a service that sends for ever`,
-    boundedBy:
-      'SERVED_CONNECTIONS, MAX_UNREAD_BYTES; what is sent to a connection that closes is left unsaid',
+    boundedBy: 'SERVED_CONNECTIONS, UNREAD_BYTES; what is sent to a connection that closes is left unsaid',
     legacy: legacyService('interrupted', PORT),
     aim: 'streams',
     needs: [`--service-add=interrupted=127.0.0.1:${PORT}`],

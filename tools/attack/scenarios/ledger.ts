@@ -111,7 +111,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     name: 'no-json-values',
     who: 'member',
     does: `${NO_JSON_VALUES} values of 60 KB that are no JSON; then 20 readers ask for the whole ledger and block over and over`,
-    boundedBy: 'MAX_WHOLE_ANSWER_BYTES, LARGE_ANSWER_SEATS, MAX_LARGE_ANSWER_STALL_MS',
+    boundedBy: 'MAX_WHOLE_ANSWER_BYTES, LARGE_ANSWER_READERS, MAX_LARGE_ANSWER_STALL_MS',
     isApart: true,
     legacy: {},
     prepare: fillWithNoJson,

@@ -67,7 +67,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'substreams',
     who: 'stranger',
     does: 'opens and closes streams without pause, thousands of them',
-    boundedBy: 'UNPROVEN_STREAMS_PER_S, MAX_REFUSED_STREAMS',
+    boundedBy: 'UNPROVEN_STREAM_RATE, MAX_REFUSED_STREAMS',
     legacy: {},
     aim: 'streams',
     run: (attack) =>
@@ -104,7 +104,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'identify-push',
     who: 'stranger',
     does: 'pushes identify messages full of addresses and protocols without pause',
-    boundedBy: 'IDENTIFIES, UNPROVEN_STREAMS_PER_S',
+    boundedBy: 'IDENTIFIES, UNPROVEN_STREAM_RATE',
     legacy: {},
     aim: 'pushes',
     run: (attack) =>
@@ -119,7 +119,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'pings',
     who: 'stranger',
     does: 'pings without pause on several streams',
-    boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAMS_PER_S',
+    boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAM_RATE',
     legacy: {},
     aim: 'blocks of 1,024 pings',
     run: (attack) =>
@@ -136,7 +136,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'muxer-pings',
     who: 'stranger',
     does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
-    boundedBy: 'PINGS_PER_S, MAX_REFUSED_PINGS, the loop budget',
+    boundedBy: 'MUXER_PINGS, MAX_REFUSED_PINGS, the loop budget',
     legacy: {},
     aim: 'pings of the muxer',
     run: (attack) =>

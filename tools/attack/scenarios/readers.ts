@@ -11,8 +11,7 @@ export const READER_ATTACKS: readonly Scenario[] = [
     name: 'idle-readers',
     who: 'stranger',
     does: '200 readers of events that never read, and 40 of the whole ledger',
-    boundedBy:
-      'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, the later half of a full share makes way; LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
+    boundedBy: 'EVENT_READERS, LARGE_ANSWER_READERS',
     legacy: { meaningless: 'no events' },
     aim: 'answers held',
     async run(attack) {
@@ -39,8 +38,7 @@ export const READER_ATTACKS: readonly Scenario[] = [
     name: 'many-readers',
     who: 'stranger',
     does: '2,000 readers of events that never read, and 400 of the whole ledger, from ten addresses',
-    boundedBy:
-      'MAX_EVENT_READERS, MAX_TCP_EVENT_READERS, the later half of a full share makes way; LARGE_ANSWER_SEATS, FURTHER_DESCRIPTORS',
+    boundedBy: 'EVENT_READERS, LARGE_ANSWER_READERS',
     legacy: { meaningless: 'no events' },
     isApart: true,
     aim: 'answers held',

@@ -309,7 +309,7 @@ export const SERVICE_ATTACKS: readonly Scenario[] = [
     name: 'service-writers',
     who: 'member',
     does: `${USERS} keys connect ${STREAMS} times each, from two addresses, to a service whose target reads nothing, and fill each stream`,
-    boundedBy: 'MAX_UNREAD_BYTES, SERVED_UNWRITTEN_BYTES, SERVED_CONNECTIONS',
+    boundedBy: 'UNREAD_BYTES, SERVED_UNWRITTEN_BYTES, SERVED_CONNECTIONS',
     legacy: legacyService('unread', PORTS.unread),
     aim: 'connections',
     needs: [`--service-add=unread=unix://${UNREAD_PATH}`],

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { optionNames, optionOf, optionsOf } from '../settings/options.ts'
 import { allCommands, commands } from './commands.ts'
 import { formatTable } from './format-table.ts'
@@ -16,6 +16,15 @@ beforeAll(() => {
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'off']
+
+/** Commands that run a node listen for these until the process ends. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const before = SIGNALS.map((signal) => process.listeners(signal))
+afterEach(() => {
+  for (const [at, signal] of SIGNALS.entries())
+    for (const listener of process.listeners(signal))
+      if (!before[at]?.includes(listener)) process.off(signal, listener)
+})
 
 async function run(...args: string[]) {
   let [out, notes] = ['', '']

@@ -1,10 +1,10 @@
 import type { EventType } from '@mesh/api-contract'
 import type { Request, Response } from 'express'
 import type { StillAllowed } from '../auth/authenticator.ts'
-import { Problem } from '../http/problem.ts'
-import { API_HEADERS } from '../http/reply.ts'
+import { Problem } from '../messages/problem.ts'
+import { API_HEADERS } from '../messages/reply.ts'
 import type { EventHub } from './event-hub.ts'
-import type { ReaderPlaces } from './reader-places.ts'
+import type { ReaderPlaces } from '../messages/reader-places.ts'
 
 /** The parts that a stream is made of. */
 export interface EventStreamComponents {

@@ -1,7 +1,7 @@
 /** The peer gate and the administrators of the network, as the rest of the node hands them in. */
 import { type AdmissionView } from '@mesh/api-contract'
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import type { AccessPort, AdmissionState } from '../ports.ts'
 import type { HandlersOf } from './handler.ts'
 

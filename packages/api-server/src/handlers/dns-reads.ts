@@ -1,7 +1,7 @@
 /** The DNS server of this node, and who would answer for a name. */
 import { dnsTypeName, type NameResolutionView, tryParseDnsType } from '@mesh/api-contract'
 import { MeshError } from '@mesh/core'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import type { DnsPort, NameExplanation } from '../ports.ts'
 import type { HandlersOf } from './handler.ts'
 

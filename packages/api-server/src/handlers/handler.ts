@@ -1,6 +1,6 @@
 /** The shape of a handler: parsed input in, a view out. No handler knows Express. */
 import type { ParsedInput, RouteId, RouteOutput, Routes } from '@mesh/api-contract'
-import type { Prepared } from '../http/reply.ts'
+import type { Prepared } from '../messages/reply.ts'
 
 /** An answer that is JSON text already, or no JSON. */
 export interface PreparedAnswer extends Prepared {

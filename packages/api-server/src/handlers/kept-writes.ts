@@ -5,7 +5,7 @@
 import type { KeptWriteView } from '@mesh/api-contract'
 import { type Clock, parseExactJson, positionId, stringifyExactJson } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import { MAX_KEPT_WRITES } from '../limits.ts'
 
 interface Position {

@@ -1,6 +1,6 @@
 import type { SummaryView } from '@mesh/api-contract'
 import { BUCKETS } from '@mesh/core'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import type { AnswerBody } from '../views/answer-parts.ts'
 import { blockPage, bucketPage, type LedgerPage, ledgerPage } from '../views/ledger-pages.ts'
 import { type LedgerText, signedEntryText, type ValueForm } from '../views/ledger-text.ts'

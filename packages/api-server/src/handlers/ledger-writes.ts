@@ -1,7 +1,7 @@
 import { type BucketDeleteView, MAX_VALUE_BYTES, type WriteView } from '@mesh/api-contract'
 import { BUCKETS, type Clock, type MeshError } from '@mesh/core'
 import type { Ledger, LedgerErrorCode, Write } from '@mesh/ledger'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import { checkNodeValue, checkNotHeartbeat } from '../views/node-value.ts'
 import type { HandlersOf } from './handler.ts'
 import { type KeptWrites, timedValue } from './kept-writes.ts'

@@ -2,7 +2,7 @@
  * Changes what this node offers beside packets, and what it connects to, while it runs; for the machine
  * itself alone.
  */
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import type { OfferShelf, OffersPort } from '../offers-port.ts'
 import { connectionView, egressView, serviceView } from '../views/offers.ts'
 import { downloadView, fileView } from '../views/shared-files.ts'

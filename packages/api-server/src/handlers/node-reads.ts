@@ -1,6 +1,6 @@
 import type { HealthView, NodeFactsView, StatsView } from '@mesh/api-contract'
 import { tryParsePeerId } from '@mesh/core'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import type {
   HealthPort,
   HealthProblem,

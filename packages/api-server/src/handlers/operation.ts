@@ -1,6 +1,6 @@
 /** Answers what whoever operates a node asks for: its log, and how it can be reached. */
 import type { LogLevelView, ReachabilityView } from '@mesh/api-contract'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import type { LogPort, ReachabilityState } from '../operation-ports.ts'
 import type { HandlersOf } from './handler.ts'
 

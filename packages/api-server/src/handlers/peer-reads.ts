@@ -1,7 +1,7 @@
 /** How one peer is reached now, over libp2p; found by its peer id, its name or its address in the VPN. */
 import { isErrorCode, type PeerPingView } from '@mesh/api-contract'
 import { type Clock, MeshError, parsePeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { NetworkPort, PeerProbe } from '../ports.ts'
 import { isSameName, type Scene } from '../views/members.ts'

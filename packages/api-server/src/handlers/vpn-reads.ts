@@ -3,7 +3,7 @@
  */
 import { isErrorCode } from '@mesh/api-contract'
 import { type Clock, MeshError, parsePeerId, tryParseIp } from '@mesh/core'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../messages/problem.ts'
 import { PING_TIMEOUT_MS } from '../limits.ts'
 import type { VpnPeerState, VpnPort } from '../vpn-port.ts'
 import { isSameName, type Scene } from '../views/members.ts'

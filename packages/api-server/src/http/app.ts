@@ -11,7 +11,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { type Authenticator, openToAll, type StillAllowed } from '../auth/authenticator.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
-import type { ReaderPlaces } from '../events/reader-places.ts'
+import type { ReaderPlaces } from '../messages/reader-places.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
@@ -20,10 +20,10 @@ import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
 import { type Profiles, serveProfiles } from './profiles.ts'
-import { Problem, toProblem } from './problem.ts'
-import { createRequestId } from './request-id.ts'
-import { send, sendJson, sendProblem, splitTarget } from './reply.ts'
-import { emptySegment } from './target.ts'
+import { Problem, toProblem } from '../messages/problem.ts'
+import { createRequestId } from '../messages/request-id.ts'
+import { send, sendJson, sendProblem, splitTarget } from '../messages/reply.ts'
+import { emptySegment } from '../messages/target.ts'
 
 export interface AppComponents {
   readonly handlers: Handlers

@@ -3,7 +3,7 @@ import type { Scope } from '@mesh/core/limits'
 import type { Request, Response } from 'express'
 import { MAX_VALUE_DEPTH } from '../limits.ts'
 import { isNestedDeeper } from '../views/json-text.ts'
-import { issue, Problem } from './problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 

@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP } from 'node:net'
-import { issue, Problem } from './problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 
 export interface GuardInit {
   /** `--api-allowed-host`: served as Host, and pages from there may ask. */

@@ -4,8 +4,8 @@ import type { Issue } from '@mesh/core'
 import type { Request } from 'express'
 import type { JsonBody } from './body.ts'
 import { MAX_ISSUES } from '../limits.ts'
-import { issue, Problem } from './problem.ts'
-import { splitTarget } from './reply.ts'
+import { issue, Problem } from '../messages/problem.ts'
+import { splitTarget } from '../messages/reply.ts'
 
 /** @throws Problem `http.bad_path`, `http.bad_query`, `http.bad_body` */
 export function parseInput(route: RouteDefinition, req: Request, body: JsonBody | undefined): object {

@@ -4,8 +4,8 @@
  */
 import type { Request, Response } from 'express'
 import type { Asset, AssetsPort } from '../ports.ts'
-import { Problem } from './problem.ts'
-import { PAGE_HEADERS, splitTarget } from './reply.ts'
+import { Problem } from '../messages/problem.ts'
+import { PAGE_HEADERS, splitTarget } from '../messages/reply.ts'
 
 const PAGE = '/index.html'
 /** No address of the page has more folders: from deeper ones its files are not found. */

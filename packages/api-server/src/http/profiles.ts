@@ -5,8 +5,8 @@
 import type { Express, Request, Response } from 'express'
 import type { DebugPort, ProfileRequest } from '../debug-port.ts'
 import { MAX_PROFILE_SECONDS } from '../limits.ts'
-import { issue, Problem } from './problem.ts'
-import { API_HEADERS, splitTarget } from './reply.ts'
+import { issue, Problem } from '../messages/problem.ts'
+import { API_HEADERS, splitTarget } from '../messages/reply.ts'
 
 const PROFILES_PATH = '/debug/pprof'
 

@@ -12,10 +12,10 @@ import type { Duplex } from 'node:stream'
 import { type ErrorCode, errorCatalogue, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
 import { addressGroup, type Clock, type Random } from '@mesh/core'
 import { createRate, type Lane, loopBudget, Scope } from '@mesh/core/limits'
-import { Problem, problemBody, toProblem } from '../http/problem.ts'
-import { createRequestId } from '../http/request-id.ts'
-import { API_HEADERS, JSON_TYPE, sendProblem } from '../http/reply.ts'
-import { readHead } from '../http/target.ts'
+import { Problem, problemBody, toProblem } from '../messages/problem.ts'
+import { createRequestId } from '../messages/request-id.ts'
+import { API_HEADERS, JSON_TYPE, sendProblem } from '../messages/reply.ts'
+import { readHead } from '../messages/target.ts'
 import {
   HEADERS_TIMEOUT_MS,
   HEALTH_CHECKS,
@@ -30,7 +30,7 @@ import {
   TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 import { ClientConnection } from './client-connection.ts'
-import { otherMachineOf } from './other-machine.ts'
+import { otherMachineOf } from '../messages/other-machine.ts'
 
 interface HttpTimeouts {
   readonly headersMs: number

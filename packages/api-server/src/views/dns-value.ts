@@ -2,7 +2,7 @@
 import { dnsTypeName, tryParseDnsType } from '@mesh/api-contract'
 import { type Issue, tryParseIp } from '@mesh/core'
 import { patternFault } from '@mesh/core/pattern'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import { MAX_ISSUES } from '../limits.ts'
 import { isTextRecord } from './ledger-text.ts'
 

@@ -10,7 +10,7 @@ import {
   tryParseIp,
   tryParsePeerId,
 } from '@mesh/core'
-import { issue, Problem } from '../http/problem.ts'
+import { issue, Problem } from '../messages/problem.ts'
 import { MAX_HEARTBEAT_AGE_MS, MAX_HEARTBEAT_AHEAD_MS, MAX_ROUTE_METRIC } from '../limits.ts'
 
 export interface NodeWrite {

@@ -63,3 +63,19 @@ test('of too many addresses the one heard longest ago is forgotten', () => {
   for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.1'])
     expect(rate.take({ address })).toBe(true)
 })
+
+test('addresses that ask without pause leave some to one that asks for little', () => {
+  const clock = createClock()
+  const rates = { perAddress: { perSecond: 10, burst: 100 }, all: { perSecond: 20, burst: 200 } }
+  const rate = createRate(rates, clock)
+  let [greedy, refused] = [0, 0]
+  for (let turn = 0; turn < 600; turn++) {
+    for (let at = 0; at < 40; at++)
+      for (let times = 0; times < 3; times++) if (rate.take({ address: `192.0.2.${at}` })) greedy++
+    if (turn % 40 === 0 && !rate.take({ address: '198.51.100.1' })) refused++
+    clock.advance(100)
+  }
+  expect(refused).toBe(0)
+  expect(greedy).toBeGreaterThan(1_000)
+  expect(greedy).toBeLessThan(200 + 60 * 20)
+})

@@ -1,7 +1,8 @@
 //! The interface of kind `wireguard`, by rtnetlink. Unlike a TUN device it outlives its process. A mark identifies it to the next
 //! process, and a name of the host's network namespace says whether its process lives.
 use super::netlink::Wire;
-use crate::interface::{OpenError, check_name, claim, explain};
+use crate::claim::claim;
+use crate::interface::{OpenError, check_name, explain};
 use crate::restore::address_message;
 use crate::table::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL};

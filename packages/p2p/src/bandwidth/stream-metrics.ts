@@ -4,7 +4,6 @@
  * handler.
  */
 import type { Connection, Metrics, Stream } from '@libp2p/interface'
-import { countReceived } from '../upstream/received-messages.ts'
 import type { BandwidthCounter } from './bandwidth.ts'
 
 interface StreamMetricsInit {
@@ -20,9 +19,7 @@ export function createStreamMetrics(
   const group = { ...value, timer: () => () => {} }
   const observed = { observe() {}, reset() {}, timer: () => () => {} }
   return {
-    trackMultiaddrConnection(connection) {
-      watchMessages(connection, countReceived(connection))
-    },
+    trackMultiaddrConnection() {},
     trackProtocolStream: (stream) => count(stream, bandwidth, connections),
     registerMetric: () => value,
     registerMetricGroup: () => group,

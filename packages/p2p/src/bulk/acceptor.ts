@@ -1,6 +1,6 @@
 /** The side on which others open streams: their connections, bounded by peer, by address and in all, and who serves what. */
 import type { TLSSocket } from 'node:tls'
-import { type Clock, KeyedCounts, type Logger, type PeerId, type SharedBytes, toError } from '@mesh/core'
+import { type Clock, KeyedCounts, type Logger, type PeerId, toError } from '@mesh/core'
 import { type Place, Scope } from '@mesh/core/limits'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream } from '../p2p-node.ts'
@@ -18,7 +18,7 @@ export interface BulkHandler {
 export interface AcceptorComponents {
   readonly bandwidth: BandwidthCounter
   readonly refusals: Refusals
-  readonly unread: SharedBytes
+  readonly unread: Scope
   readonly unsent: Unsent
   readonly clock: Clock
   readonly log: Logger

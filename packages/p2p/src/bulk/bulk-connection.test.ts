@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { TLSSocket } from 'node:tls'
-import { parsePeerId, SharedBytes, silentLogger, systemClock } from '@mesh/core'
+import { parsePeerId, silentLogger, systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { expect, test } from 'vitest'
 import { createRefusals } from '../refusals.ts'
 import { MUCH_UNSENT_BYTES } from '../limits.ts'
@@ -52,7 +53,7 @@ class FakeSocket extends EventEmitter {
   setKeepAlive() {}
 }
 
-function build({ unread = new SharedBytes(1_024 * KIB, systemClock), unsent = { bytes: 0 } } = {}) {
+function build({ unread = new Scope({ all: 1_024 * KIB, evict: 'largest' }), unsent = { bytes: 0 } } = {}) {
   const socket = new FakeSocket()
   const connection: BulkConnection = new BulkConnection({
     socket: socket as unknown as TLSSocket,
@@ -69,17 +70,17 @@ function build({ unread = new SharedBytes(1_024 * KIB, systemClock), unsent = { 
 }
 
 test('what waits on a connection whose stream takes nothing counts among what nobody reads, and has its bound', () => {
-  const { socket, unread } = build({ unread: new SharedBytes(100 * KIB, systemClock) })
+  const { socket, unread } = build({ unread: new Scope({ all: 100 * KIB, evict: 'largest' }) })
   socket.emit('data', encodeShortFrame(FRAME.open, Buffer.from('/mesh/test/1')))
   const block = Buffer.concat([encodeHeader(FRAME.data, 60 * KIB), Buffer.alloc(60 * KIB)])
   socket.emit('data', block)
   expect(socket.isPaused()).toBe(true)
-  expect(unread.bytes).toBe(60 * KIB)
+  expect(unread.total).toBe(60 * KIB)
   // Node reads on until its own buffer is full
   socket.readableLength = 64 * KIB
   socket.emit('data', block)
   expect(socket.destroyed).toBe(true)
-  expect(unread.bytes).toBe(0)
+  expect(unread.total).toBe(0)
 })
 
 test('where much waits to go out elsewhere, a connection takes one block and no more', () => {
@@ -100,7 +101,7 @@ test('connections are taken up to a number of each peer, of each address and of 
   const acceptor = new Acceptor({
     bandwidth: { meter: () => METER } as never,
     refusals: createRefusals({ clock: systemClock, emit: () => {} }),
-    unread: new SharedBytes(0, systemClock),
+    unread: new Scope({ all: 0, evict: 'largest' }),
     unsent: { bytes: 0 },
     clock: systemClock,
     log: silentLogger,

@@ -4,8 +4,10 @@
  * stream breaks the connection: a reset is the end of the connection without the stream's `end`.
  */
 import type { TLSSocket } from 'node:tls'
-import { addressGroup, type Clock, type PeerId, type SharedBytes, type WaitingBytes } from '@mesh/core'
+import { addressGroup, type Clock, type PeerId } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import { MUCH_UNSENT_BYTES } from '../limits.ts'
+import { WaitingBytes } from '../waiting-bytes.ts'
 import { type Unsent, UnsentPart } from '../unsent.ts'
 import { BulkStream, type StreamMeter } from './bulk-stream.ts'
 import { encodeHeader, encodeShortFrame, FRAME, FrameReader, type FrameType } from './frames.ts'
@@ -27,7 +29,7 @@ export interface BulkConnectionInit {
   readonly isOpener: boolean
   readonly clock: Clock
   /** Bounds what waits on streams that nobody reads. */
-  readonly unread: SharedBytes
+  readonly unread: Scope
   /** Counts what waits to go out on all byte streams. */
   readonly unsent: Unsent
   /** The other side, an opener, begins a stream. False: nobody serves the protocol, or no more of it is served. */
@@ -70,12 +72,12 @@ export class BulkConnection {
     this.#heardAt = clock.monotonic()
     this.#begunAt = this.#heardAt
     this.#unsent = new UnsentPart(init.unsent)
-    this.#waiting = {
+    this.#waiting = new WaitingBytes({
       peer,
       address: addressGroup(socket.remoteAddress ?? ''),
-      count: () => (this.#isClosed ? 0 : byteLengthOf(this.#held) + socket.readableLength),
+      scope: init.unread,
       end: () => this.close(),
-    }
+    })
     this.#reader = new FrameReader({
       mayRead: () => this.#stream?.mayTake() ?? true,
       onData: (bytes) => this.#onData(bytes),
@@ -185,8 +187,11 @@ export class BulkConnection {
     // a stream that takes nothing for a moment, as between a request and its answer, does not stop the socket
     if (this.#held.length > 0) {
       this.#socket.pause()
-      this.#init.unread.count(this.#waiting)
-    } else if (this.#socket.isPaused() && this.#stream?.mayTake() !== false) this.#socket.resume()
+      if (!this.#isClosed) this.#waiting.set(byteLengthOf(this.#held) + this.#socket.readableLength)
+      return
+    }
+    this.#waiting.set(0)
+    if (this.#socket.isPaused() && this.#stream?.mayTake() !== false) this.#socket.resume()
   }
 
   /** Called by the stream when both directions have ended. */
@@ -242,7 +247,7 @@ export class BulkConnection {
     this.#cancelIdle()
     this.#held = []
     this.#unsent.set(0)
-    this.#init.unread.count(this.#waiting)
+    this.#waiting.set(0)
     const stream = this.#stream
     this.#stream = undefined
     stream?.cut()

@@ -1,6 +1,7 @@
 /** Streams between members beside libp2p's, as the rest of this package sees them. */
 import type { Libp2p } from '@libp2p/interface'
-import type { Clock, IpAddress, Logger, PeerId, Random, SharedBytes } from '@mesh/core'
+import type { Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { ByteStream, Channels, P2pNode } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
@@ -40,7 +41,7 @@ export interface BulkComponents {
   readonly bandwidth: BandwidthCounter
   readonly refusals: Refusals
   /** Bounds what waits on streams that nobody reads. */
-  readonly unread: SharedBytes
+  readonly unread: Scope
   /** Counts what waits to go out on all byte streams. */
   readonly unsent: Unsent
   readonly clock: Clock

@@ -1,9 +1,9 @@
 import type { Connection } from '@libp2p/interface'
-import { SharedBytes, silentLogger } from '@mesh/core'
+import { silentLogger } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
-import { HeldBytes } from '../libp2p/held-bytes.ts'
 import { ConnectionGuard } from './connection-guard.ts'
 
 /** A guard of a host with room for few strangers, and connections that this node dialled. */
@@ -25,13 +25,10 @@ function createGuard() {
     removeEventListener: () => {},
   }
   const isMember = () => false
-  const held = new HeldBytes({ isMember, maxFrameBytes: 0, clock })
   guard.start({
     host: host as never,
     membership: { isMember, onMember: () => () => {} },
-    held,
-    unread: new SharedBytes(0, clock),
-    isCounted: () => false,
+    unread: new Scope({ all: 0, evict: 'largest' }),
   })
   /** A connection to a stranger comes about. */
   const connect = (peer: string) => {
@@ -41,6 +38,7 @@ function createGuard() {
       status: 'open',
       remotePeer: peer,
       remoteAddr: multiaddr('/ip4/192.0.2.1/tcp/1'),
+      muxer: { streams: [], addEventListener() {}, createStream() {} },
       abort: () => open.delete(connection),
     } as unknown as Connection
     open.add(connection)

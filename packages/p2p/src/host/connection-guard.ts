@@ -4,7 +4,7 @@
  * proven anything opens few streams in a second.
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
-import { BoundedMap, type Clock, type Logger, type SharedBytes } from '@mesh/core'
+import { BoundedMap, type Clock, type Logger } from '@mesh/core'
 import { backoffMs, endOfTurn, type Place, Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import {
@@ -15,16 +15,13 @@ import {
 } from './limits.ts'
 import { MAX_CONNECTIONS, MAX_KNOWN_PEERS, PENDING_INBOUND } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
-import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import {
   boundChannelMessages,
   createChannelMessageRate,
   type TakeMessage,
 } from '../upstream/webrtc/message-rate.ts'
-import { boundInboundStreams } from '../upstream/inbound-stream-rate.ts'
-import { boundMuxedMessages } from '../upstream/message-bounds.ts'
-import { boundAnswers } from '../upstream/negotiation-answers.ts'
-import { boundUnread } from '../upstream/unread-bytes.ts'
+import { boundAnswers } from '../libp2p/negotiation-answers.ts'
+import { boundStreams } from '../upstream/libp2p/bound-streams.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
 
 interface GuardInit {
@@ -37,11 +34,8 @@ interface GuardInit {
 interface GuardedHost {
   readonly host: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>
   readonly membership: Pick<Membership, 'isMember' | 'onMember'>
-  /** Bounds what the streams of strangers hold, but for those of protocols that count what they hold themselves. */
-  readonly held: HeldBytes
   /** Bounds what waits on all streams that nobody reads. */
-  readonly unread: SharedBytes
-  readonly isCounted: (protocol: string) => boolean
+  readonly unread: Scope
 }
 
 /** How often a peer had to make way, and until when it waits. */
@@ -141,12 +135,10 @@ export class ConnectionGuard {
     const peer = detail.remotePeer.toString()
     if (this.#dialledFor.has(peer)) this.#askedFor.add(detail)
     if (this.#guarded === undefined) return
-    const { held, unread, isCounted } = this.#guarded
+    const { unread } = this.#guarded
     const isTrusted = () => this.#isMember(peer)
-    boundMuxedMessages(detail)
-    boundUnread(detail, unread)
+    boundStreams(detail, { peer, address: addressGroupOf(detail), isTrusted, unread })
     boundChannelMessages(detail, { isTrusted, takeMessage: this.#takeMessage })
-    boundInboundStreams(detail, { isTrusted, isCounted, held, clock: this.#clock })
     this.#closeSurplusSoon()
   }
 

@@ -23,13 +23,6 @@ export const RELAY_MAX_BYTES = 2 ** 30
 export const RELAY_MAX_DURATION_MS = 1_800_000
 /** Reservations at this node. */
 export const RELAY_RESERVATIONS = { all: 128, perAddress: 48 } satisfies ScopeLimits
-/**
- * How many bytes may wait in all on streams that nobody reads now; of more the largest ends, of the peer and the address with
- * the most. One stream holds up to its window, and one over WebRTC 4 MiB.
- */
-export const MAX_UNREAD_BYTES = 16 * 1024 * 1024
-/** How many bytes such peers may hold together on streams of other protocols, whose messages are short. */
-export const MAX_STRANGERS_STREAM_BYTES = 4 * 1024 * 1024
 /** How long a peer that was shut out keeps a connection on which it can only be told so, in ms. */
 export const BANNED_HEARS_MS = 1_000
 /** The most servers that are named to WebRTC, which warns of five or more. */

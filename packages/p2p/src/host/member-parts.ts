@@ -1,5 +1,6 @@
 /** The parts of a member, in the order in which each needs the ones before it. */
-import { parsePeerId, type PeerId, SharedBytes } from '@mesh/core'
+import { parsePeerId, type PeerId } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { Bulk, BulkComponents } from '../bulk/bulk.ts'
@@ -13,15 +14,14 @@ import {
 import type { Find } from '../discovery/find.ts'
 import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
 import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
-import { MAX_STRANGERS_STREAM_BYTES } from './limits.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { ConnectionChecks } from '../libp2p/connection-checks.ts'
 import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
-import { MAX_UNREAD_BYTES } from './limits.ts'
 import type { Unsent } from '../unsent.ts'
+import { UNREAD_BYTES } from '../muxer/limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, Channels, P2pNode } from '../p2p-node.ts'
@@ -64,10 +64,8 @@ export interface MemberParts extends ReachParts {
   readonly membership: Membership
   /** Bounds what unfinished frames of gossip and of own protocols hold. */
   readonly held: HeldBytes
-  /** Bounds what strangers bring on streams of other protocols. */
-  readonly heldOnStreams: HeldBytes
   /** Bounds what waits on streams that nobody reads. */
-  readonly unread: SharedBytes
+  readonly unread: Scope
   readonly book: PeerBook
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
@@ -105,14 +103,12 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   }
   const shared = { ...components, libp2p: host, spoken, refusals }
   const membership = createMembership(network, shared)
-  const bounds = {
+  const held = new HeldBytes({
     isMember: (peer: string) => membership.isMember(peer),
     maxFrameBytes: maxFrameBytes(init.network),
     clock,
-  }
-  const held = new HeldBytes(bounds)
-  const heldOnStreams = new HeldBytes({ ...bounds, maxStrangersBytes: MAX_STRANGERS_STREAM_BYTES })
-  const unread = new SharedBytes(MAX_UNREAD_BYTES, clock)
+  })
+  const unread = new Scope(UNREAD_BYTES)
   const unsent: Unsent = { bytes: 0 }
   const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
@@ -142,7 +138,6 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     spoken,
     membership,
     held,
-    heldOnStreams,
     unread,
     book,
     methods,

@@ -55,10 +55,8 @@ export async function createP2pMember(
   const parts = createMemberParts({ init, platform, bootstrap, ...hostParts }, components)
   hostParts.view.attach(hostParts.host, parts.membership)
   const { host } = hostParts
-  const { protocols } = host.services.pubsub
-  const isCounted = (protocol: string) => protocols.includes(protocol)
-  const { membership, heldOnStreams, unread } = parts
-  hostParts.guard.start({ host, membership, held: heldOnStreams, unread, isCounted })
+  const { membership, unread } = parts
+  hostParts.guard.start({ host, membership, unread })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
   return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)

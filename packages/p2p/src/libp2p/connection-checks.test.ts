@@ -4,7 +4,7 @@ import { type Clock, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { DOUBT_AFTER_MS, SILENT_AFTER_MS } from './limits.ts'
-import { countReceived } from '../upstream/received-messages.ts'
+import { Muxer } from '../muxer/muxer.ts'
 import { ConnectionChecks, SilentConnectionError } from './connection-checks.ts'
 import { connectionsTo } from './connections.ts'
 import { isAsked, isInDoubt } from './doubts.ts'
@@ -13,12 +13,12 @@ const STEP_MS = 250
 
 /** A connection on which no stream is opened before `answer` is called. */
 function createSilent() {
-  const maConn = {}
-  const receive = countReceived(maConn)
+  const muxer = Object.assign(Object.create(Muxer.prototype) as Muxer, { received: 0 })
+  const receive = () => void muxer.received++
   let answer = () => {}
   let asks = 0
   const open = {
-    maConn,
+    muxer,
     remotePeer: { toString: () => 'peer' },
     remoteAddr: multiaddr('/ip4/5.5.5.5/tcp/4001'),
     status: 'open',

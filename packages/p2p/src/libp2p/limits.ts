@@ -17,20 +17,6 @@ export const IDENTIFIES = {
 export const MAX_PING_STREAMS = 2
 /** How long a stream of pings may be silent, in ms. */
 export const PING_IDLE_MS = 10_000
-/**
- * The size in bytes that a stream's window may grow to (from 256 KiB, which yamux fixes), and so what waits
- * at most ahead of other streams of the connection. The default of 16 MiB overruns libp2p's read buffer of 4
- * MiB when a reader pauses. A window grows only as the round trip of its path asks for it
- * (`upstream/receive-window.ts`): 1 MiB carries 84 Mbit/s at 100 ms.
- */
-export const STREAM_WINDOW_BYTES = 1 << 20
-/**
- * The most streams that may come before the accepting side is done with the connection; one more ends all of them.
- * The dialling side is done earlier, and a peer with as many packets waiting opens 10, the default, at once.
- */
-export const MAX_EARLY_STREAMS = 32
-/** The most unsent bytes on one stream; more reset it. */
-export const STREAM_WRITE_BUFFER_BYTES = 8 << 20
 /** The time between two pings of one connection, in ms: every 10 s they would cost more than gossip. */
 export const PING_INTERVAL_MS = 60_000
 /** How long a peer may take to say what it speaks, in ms; libp2p's own 5 s are short for a busy machine. */
@@ -64,8 +50,6 @@ export const RELAY_REQUESTS = {
   perAddress: { perSecond: 20, burst: 600 },
   all: { perSecond: 60, burst: 1_200 },
 } satisfies RateInit
-/** The time that the frames of all connections are handled in one turn of the event loop, in ms; messages of WebRTC have as much. */
-export const FRAMES_TURN_MS = 8
 /** How many bytes the unfinished frames of all peers may hold together; more where a network has frames of more than 20 MiB. */
 export const MAX_HELD_BYTES = 32 * 1024 * 1024
 /** How many of these bytes peers may hold that are not known as members, all of them together; more in such a network. */

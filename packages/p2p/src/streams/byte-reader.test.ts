@@ -1,15 +1,16 @@
 import type { Stream } from '@libp2p/interface'
 import { multiaddrConnectionPair } from '@libp2p/utils'
-import { SharedBytes, systemClock } from '@mesh/core'
+import { systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
-import { muxer } from '../libp2p/muxer.ts'
+import { muxer } from '../muxer/index.ts'
 import { ByteReader } from './byte-reader.ts'
 
 const KIB = 1024
 
 /** Both ends of a stream, and the reader of the near one. */
-async function open(unread: SharedBytes) {
+async function open(unread: Scope) {
   const [outbound, inbound] = multiaddrConnectionPair({ delay: 0 })
   const build = muxer(systemClock)
   const opening = build().createStreamMuxer(outbound)
@@ -27,7 +28,7 @@ async function open(unread: SharedBytes) {
 }
 
 test('what was handed out at once, and not taken, counts as unread', async () => {
-  const unread = new SharedBytes(1_024 * KIB, systemClock)
+  const unread = new Scope({ all: 1_024 * KIB, evict: 'largest' })
   const { far, near, reader } = await open(unread)
   for (let sent = 0; sent < 4; sent++) far.send(new Uint8Array(50 * KIB))
   await eventually(() => expect(near.readBufferLength).toBe(200 * KIB))
@@ -38,11 +39,11 @@ test('what was handed out at once, and not taken, counts as unread', async () =>
   })
   await eventually(() => expect(taken).toBeGreaterThan(0))
   expect(taken).toBeLessThan(200 * KIB)
-  expect(unread.bytes).toBe(200 * KIB - taken)
+  expect(unread.total).toBe(200 * KIB - taken)
 })
 
 test('a reader whose bytes are too many in all is told so', async () => {
-  const unread = new SharedBytes(100 * KIB, systemClock)
+  const unread = new Scope({ all: 100 * KIB, evict: 'largest' })
   const { far, near, reader } = await open(unread)
   let reason: Error | undefined
   reader.onSurplus = (why) => {

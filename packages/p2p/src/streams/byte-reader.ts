@@ -1,13 +1,14 @@
 /** Hands on what comes on a stream, chunk by chunk, while it may; else the stream is paused. */
 import type { Stream, StreamMessageEvent } from '@libp2p/interface'
-import type { SharedBytes, WaitingBytes } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
+import { WaitingBytes } from '../waiting-bytes.ts'
 import { isLive } from './member-streams.ts'
 
 interface ByteReaderInit {
   readonly peer: string
   /** The group of addresses that the peer comes from. */
   readonly address: string
-  readonly unread: SharedBytes
+  readonly unread: Scope
 }
 
 export class ByteReader {
@@ -19,7 +20,6 @@ export class ByteReader {
   #isResuming = false
   /** The bytes that came and were not handed on: a listener paused in the middle. */
   readonly #held: Uint8Array[] = []
-  readonly #unread: SharedBytes
   /** The part that is unread beside what the open stream itself keeps. */
   readonly #waiting: WaitingBytes
   /** True once something came: the other side is done with negotiating the protocol. */
@@ -31,13 +31,12 @@ export class ByteReader {
 
   constructor(stream: Stream, { peer, address, unread }: ByteReaderInit) {
     this.#stream = stream
-    this.#unread = unread
-    this.#waiting = {
+    this.#waiting = new WaitingBytes({
       peer,
       address,
-      count: () => this.#heldBytes() + (isLive(stream) ? 0 : stream.readBufferLength),
+      scope: unread,
       end: (reason) => this.onSurplus(reason),
-    }
+    })
     if (stream.readStatus === 'readable') stream.pause()
     stream.addEventListener('message', this.#onMessage)
     stream.addEventListener('close', this.#onClose, { once: true })
@@ -61,6 +60,7 @@ export class ByteReader {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#held.length = 0
+    this.#waiting.set(0)
     this.#stream.removeEventListener('message', this.#onMessage)
     this.#stream.removeEventListener('close', this.#onClose)
     // the other side's window must not stay shut
@@ -72,16 +72,15 @@ export class ByteReader {
     if (data instanceof Uint8Array) this.#held.push(data)
     else for (const chunk of data) this.#held.push(chunk)
     this.#deliver()
-    if (this.#held.length > 0) this.#unread.count(this.#waiting)
   }
 
   /** Counts what came before the end and may still be read: nothing else does any more. */
-  readonly #onClose = (): void => {
-    if (!this.#isStopped) this.#unread.count(this.#waiting)
-  }
+  readonly #onClose = (): void => this.#count()
 
-  #heldBytes(): number {
-    return this.#held.reduce((bytes, chunk) => bytes + chunk.byteLength, 0)
+  #count(): void {
+    if (this.#isStopped) return
+    const held = this.#held.reduce((bytes, chunk) => bytes + chunk.byteLength, 0)
+    this.#waiting.set(held + (isLive(this.#stream) ? 0 : this.#stream.readBufferLength))
   }
 
   #mayDeliver(): boolean {
@@ -99,6 +98,7 @@ export class ByteReader {
       held.splice(0, next)
       this.#isDelivering = false
     }
+    this.#count()
     this.#regulate()
     if (this.isEmpty()) this.onEmpty()
   }

@@ -7,7 +7,8 @@
  *    with what broke it
  */
 import type { Connection, Stream, StreamCloseEvent } from '@libp2p/interface'
-import { type Clock, type PeerId, type SharedBytes, toError } from '@mesh/core'
+import { type Clock, type PeerId, toError } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
 import type { ByteStream } from '../p2p-node.ts'
@@ -22,7 +23,7 @@ interface ByteStreamInit {
   readonly connection: Connection
   readonly peer: PeerId
   /** Bounds what waits on streams that nobody reads. */
-  readonly unread: SharedBytes
+  readonly unread: Scope
   /** Counts what waits to go out on all byte streams. */
   readonly unsent: Unsent
   readonly clock: Clock

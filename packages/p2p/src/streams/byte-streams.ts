@@ -1,5 +1,6 @@
 /** Raw bytes between members, over the streams of `member-streams.ts`. */
-import { type Clock, type Logger, type SharedBytes, toError } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
 import type { Bulk } from '../bulk/bulk.ts'
 import type { ByteStreams } from '../p2p-node.ts'
 import type { Unsent } from '../unsent.ts'
@@ -11,7 +12,7 @@ interface ByteStreamsComponents {
   /** Undefined where the platform has none. */
   readonly bulk?: Bulk | undefined
   /** Bounds what waits on streams that nobody reads. */
-  readonly unread: SharedBytes
+  readonly unread: Scope
   /** Counts what waits to go out on all of them. */
   readonly unsent: Unsent
   readonly clock: Clock

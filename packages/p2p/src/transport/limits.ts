@@ -14,5 +14,7 @@ export const WEBSOCKET_UPGRADE_MS = 10_000
 export const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024
 /** Bytes that wait to go out on a WebSocket until its writer is told to wait. */
 export const WEBSOCKET_HIGH_WATER_BYTES = 1024 * 1024
+/** Bytes that may still wait there when the writer is told to go on. */
+export const WEBSOCKET_LOW_WATER_BYTES = 128 * 1024
 /** Longest time that the other side of a WebSocket may take to close it, in ms. */
 export const WEBSOCKET_CLOSE_MS = 1_000

@@ -1,4 +1,4 @@
-/** A transport of libp2p over TCP. */
+/** A transport of libp2p over TCP. After @libp2p/tcp 11.0.28, Apache-2.0 OR MIT, Copyright Protocol Labs and contributors. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import {

@@ -9,7 +9,7 @@ import type { LoopBudget } from '@mesh/core/limits'
 import type { Uint8ArrayList } from 'uint8arraylist'
 import type { WebSocket } from 'ws'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { WEBSOCKET_CLOSE_MS, WEBSOCKET_HIGH_WATER_BYTES } from './limits.ts'
+import { WEBSOCKET_CLOSE_MS, WEBSOCKET_HIGH_WATER_BYTES, WEBSOCKET_LOW_WATER_BYTES } from './limits.ts'
 import { PacedReads } from './paced-reads.ts'
 
 export interface WebSocketConnectionInit extends AbstractMultiaddrConnectionInit {
@@ -46,8 +46,10 @@ export class WebSocketConnection extends AbstractMultiaddrConnection {
   }
 
   sendData(data: Uint8ArrayList): SendResult {
-    for (const block of data) this.#websocket.send(block, () => this.#sent())
-    return { sentBytes: data.byteLength, canSendMore: this.#mayFollow() }
+    // one frame for all: the encryption sends each message in two pieces
+    this.#websocket.send(data.subarray(), () => this.#sent())
+    const canSendMore = this.#websocket.bufferedAmount < WEBSOCKET_HIGH_WATER_BYTES
+    return { sentBytes: data.byteLength, canSendMore }
   }
 
   async sendClose(): Promise<void> {
@@ -69,10 +71,7 @@ export class WebSocketConnection extends AbstractMultiaddrConnection {
   }
 
   #sent(): void {
-    if (this.writableNeedsDrain && this.#mayFollow()) this.safeDispatchEvent('drain')
-  }
-
-  #mayFollow(): boolean {
-    return this.#websocket.bufferedAmount < WEBSOCKET_HIGH_WATER_BYTES
+    const isEmpty = this.#websocket.bufferedAmount < WEBSOCKET_LOW_WATER_BYTES
+    if (this.writableNeedsDrain && isEmpty) this.safeDispatchEvent('drain')
   }
 }

@@ -1,7 +1,7 @@
 /** A transport of libp2p over WebSockets, for browsers and for networks that let only HTTP through. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect as connectTcp, type NetConnectOpts, type Socket } from 'node:net'
+import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import {
   type Connection,
@@ -80,10 +80,15 @@ class WebSockets implements Transport {
     signal.throwIfAborted()
     const url = multiaddrToUri(address)
     const isSecure = url.startsWith('wss:')
-    const createConnection = (options: object) =>
-      this.#sockets.connecting(
-        isSecure ? connectTls(options as ConnectionOptions) : connectTcp(options as NetConnectOpts),
+    // the path is that of the request, and no socket
+    const createConnection = (given: object) => {
+      const options = { ...given, path: undefined } as ConnectionOptions
+      return this.#sockets.connecting(
+        isSecure
+          ? connectTls({ servername: serverNameOf(options.host), ...options })
+          : connectTcp(options as NetConnectOpts),
       )
+    }
     const websocket = endAtErrors(new WebSocket(url, { ...SETTINGS, createConnection }))
     try {
       await once(websocket, 'open', { signal })
@@ -99,6 +104,9 @@ class WebSockets implements Transport {
     return new WebSocketConnection({ websocket, budget, clock, direction, remoteAddr, log: this.#log })
   }
 }
+
+/** Names the host that a certificate has to name; IP addresses are no such names. */
+const serverNameOf = (host = ''): string => (isIP(host) === 0 ? host : '')
 
 /** Gives what makes accepted sockets WebSockets: each has to ask for it in time. */
 function createUpgrades({ clock }: Sockets): (socket: Socket) => Promise<WebSocket> {

@@ -8,8 +8,9 @@
  */
 import type { Stream } from '@libp2p/interface'
 import { RELAY_HIGH_WATER_BYTES } from '../limits.ts'
-import { chargeOf, countHeld } from '../held-by-readers.ts'
+import { chargeOf } from '../../muxer/stream-bounds.ts'
 import { openInner } from '../inner-names.ts'
+import { countElsewhere } from '../libp2p/bound-streams.ts'
 
 /** The library's service, as far as its inner parts are used here. */
 interface RelayServer {
@@ -55,7 +56,7 @@ function readInStep(from: Stream, to: Stream): void {
     if (isFull && from.readStatus === 'readable') from.pause()
     if (!isFull && from.readStatus === 'paused') from.resume()
   }
-  countHeld(from, waiting)
+  countElsewhere(from, waiting)
   endOnceRead(from)
   from.addEventListener('message', ({ data }) => {
     between += chargeOf(data)
