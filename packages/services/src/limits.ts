@@ -152,8 +152,6 @@ export const MAX_PIECES_AT_ONCE = 512
 export const REQUEST_PIECE_BYTES = 4 * 1024
 /** How many bytes of what a stream brings Node's HTTP parses before it is looked whether this turn of the event loop has time left. */
 export const HTTP_PIECE_BYTES = 16 * 1024
-/** How long what streams bring is parsed in one turn of the event loop, in ms. */
-export const PARSING_TURN_MS = 8
 /** The number of bytes from which on a piece of a body is passed on by itself; smaller ones go on with those that follow. */
 export const LARGE_PIECE_BYTES = 4 * 1024
 /** How long an egress node that could not be reached is asked after the others, in ms. */
@@ -166,11 +164,9 @@ export const PROXY_GREETING_MS = 10_000
  * Bytes of incomplete requests, and of unread bytes behind others, of all clients of the proxy. Beyond it the client with the
  * most is reset, at the address with the most.
  */
-export const MAX_CLIENT_UNREAD_BYTES = 4 * 1024 * 1024
+export const CLIENT_UNREAD_BYTES = { all: 4 * 1024 * 1024, evict: 'largest' } as const
 /** How many bytes may be unread behind a request that waits for its answer; of more the connection ends. */
 export const MAX_CLIENT_BEHIND_BYTES = 64 * 1024
-/** How many requests of all clients of the proxy wait for those before them on their connections; of more the connection ends. */
-export const MAX_WAITING_REQUESTS = 1_024
 /** How many tunnels to one origin are kept open for further requests. */
 export const MAX_IDLE_TUNNELS = 32
 /** The time, in ms, after which a tunnel that is kept open for further requests ends. */

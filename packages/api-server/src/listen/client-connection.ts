@@ -35,7 +35,8 @@ export class ClientConnection extends Duplex {
   #isPastPath = false
 
   constructor(socket: Socket, init: ClientConnectionInit) {
-    super({ decodeStrings: false, readableHighWaterMark: PIECE_BYTES })
+    // a buffer would hand on heads while a request is answered
+    super({ decodeStrings: false, readableHighWaterMark: 1 })
     this.#socket = socket
     this.#init = init
     socket.on('data', (bytes) => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
-import { LoopTurns, type SharedBytes, systemClock, type WaitingBytes } from '@mesh/core'
+import { systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { eventually } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { HttpClient } from './http-client.ts'
@@ -17,20 +18,11 @@ async function socketPair(): Promise<readonly [near: Socket, far: Socket]> {
 test('the head of a client that has left counts no more', async () => {
   const [near, far] = await socketPair()
   near.on('error', () => {})
-  const counted: WaitingBytes[] = []
-  const unread = { count: (waiting: WaitingBytes) => counted.push(waiting) } as unknown as SharedBytes
-  const turns = new LoopTurns(8, systemClock)
-  const waiting = { count: 0 }
+  const unread = new Scope({ all: 1_000 })
   const first = Buffer.from('GET http://origin.test/ HTTP/1.1\r\n')
-  const client = new HttpClient(near, first, {
-    server: createServer(),
-    turns,
-    clock: systemClock,
-    unread,
-    waiting,
-  })
+  const client = new HttpClient(near, first, { server: createServer(), clock: systemClock, unread })
   client.read()
-  expect(counted[0]?.count()).toBe(first.byteLength)
+  expect(unread.total).toBe(first.byteLength)
   far.destroy()
-  await eventually(() => expect(counted[0]?.count()).toBe(0))
+  await eventually(() => expect(unread.total).toBe(0))
 })

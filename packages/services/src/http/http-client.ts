@@ -1,31 +1,22 @@
 /**
- * A client's connection as the proxy's HTTP reads it. Node parses all that comes at once and waits as long as it likes, and its
- * own timeouts work only where it listens itself. Here one request is served after the other, what is behind it stays unread
- * but for one block, by which a client that leaves is seen, a head has its time, and what waits has a bound in all.
+ * A client's connection as the proxy's HTTP reads it. Node parses all that has come at once, and its own timeouts work only
+ * where it listens itself. Here requests are served one after the other. What is behind a request stays unread, but for
+ * one block, which shows when a client leaves. A head has a time limit, and unread bytes have a bound.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { addressGroup, type Clock, type LoopTurns, type SharedBytes, type WaitingBytes } from '@mesh/core'
-import {
-  IDLE_TUNNEL_MS,
-  MAX_CLIENT_BEHIND_BYTES,
-  MAX_WAITING_REQUESTS,
-  PROXY_GREETING_MS,
-  REQUEST_PIECE_BYTES,
-} from '../limits.ts'
+import type { Clock } from '@mesh/core'
+import { loopBudget, type Place, type Scope } from '@mesh/core/limits'
+import { IDLE_TUNNEL_MS, MAX_CLIENT_BEHIND_BYTES, PROXY_GREETING_MS } from '../limits.ts'
 import { SocketStream } from '../streams/socket-stream.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 
-/** The server, turns and bounds that the connections of all clients share. */
+/** What the connections of all clients share. */
 export interface SharedByHttpClients {
   readonly server: Server
-  /** The turns in which requests are parsed. */
-  readonly turns: LoopTurns
   readonly clock: Clock
   /** Bounds heads that are not whole, and what is unread behind requests. */
-  readonly unread: SharedBytes
-  /** The number of requests that were parsed and wait for the one before them. */
-  readonly waiting: { count: number }
+  readonly unread: Scope
 }
 
 export class HttpClient {
@@ -33,7 +24,7 @@ export class HttpClient {
   readonly #shared: SharedByHttpClients
   readonly #stream: SocketStream
   readonly #duplex: StreamDuplex
-  readonly #counted: WaitingBytes
+  readonly #place: Place | undefined
   readonly #waiting: (() => void)[] = []
   /** The request of which the head has come last. */
   #last: IncomingMessage | undefined
@@ -50,15 +41,12 @@ export class HttpClient {
     this.#stream = new SocketStream(socket, (byteCount) => this.#comes(byteCount))
     this.#duplex = new StreamDuplex(this.#stream, {
       head: first,
-      turns: shared.turns,
-      pieceBytes: REQUEST_PIECE_BYTES,
+      budget: loopBudget(shared.clock),
+      bringsRequests: true,
     })
-    this.#counted = {
-      peer: '',
-      address: addressGroup(socket.remoteAddress ?? ''),
-      count: () => this.#unreadBytes(),
-      end: (reason) => void this.#duplex.destroy(reason),
-    }
+    const address = socket.remoteAddress ?? ''
+    const end = (reason: Error) => void this.#duplex.destroy(reason)
+    this.#place = shared.unread.reserve({ address, size: 0, end })
     this.#duplex.on('error', () => {})
     socket.once('end', () => {
       if (this.#isBusy) this.#end('the client left')
@@ -74,8 +62,9 @@ export class HttpClient {
     return this.#isBusy
   }
 
-  /** Serves a request when those before it are answered. */
+  /** Serves a request when those before it are answered. Call it at once: it holds what is behind the head. */
   take(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    this.holdBehind(request)
     const begin = () => {
       response.once('close', () => this.#next())
       request.once('end', () => {
@@ -90,7 +79,16 @@ export class HttpClient {
       return
     }
     this.#waiting.push(begin)
-    if (++this.#shared.waiting.count > MAX_WAITING_REQUESTS) this.#end('too many requests wait')
+  }
+
+  /** Holds the rest behind a head until the request is answered, or its body is read. */
+  holdBehind(request: IncomingMessage): void {
+    this.#last = request
+    this.#headBytes = 0
+    this.#isAwaitingHead = false
+    this.#cancel()
+    this.#duplex.setHeld(true)
+    this.#count()
   }
 
   /** The connection as Node's HTTP has it. */
@@ -102,7 +100,6 @@ export class HttpClient {
   read(): void {
     if (this.#duplex.destroyed) return
     this.#shared.server.emit('connection', this.#duplex)
-    this.#holdBehindHeads()
   }
 
   /** Gives the connection back, paused, with what came and was not parsed; HTTP has nothing to do with it any more. */
@@ -119,41 +116,21 @@ export class HttpClient {
     return { socket: this.#socket, rest }
   }
 
-  /**
-   * Holds the rest behind a head until the request is answered, or its body is read. Reaches into Node's parser, as
-   * `serve-legacy-egress.ts` does; where `onIncoming` is missing nothing is held.
-   */
-  #holdBehindHeads(): void {
-    const { parser } = this.#duplex as {
-      readonly parser?: { onIncoming?: ((request: IncomingMessage, ...rest: unknown[]) => number) | null }
-    }
-    const onIncoming = parser?.onIncoming
-    if (parser == null || onIncoming == null) return
-    parser.onIncoming = (request, ...rest) => {
-      this.#last = request
-      this.#headBytes = 0
-      this.#isAwaitingHead = false
-      this.#cancel()
-      this.#duplex.setHeld(true)
-      return onIncoming(request, ...rest)
-    }
-  }
-
   #comes(byteCount: number): void {
     const isBody = this.#last !== undefined && !this.#last.complete
     if (!this.#isBusy && !isBody) {
       this.#headBytes += byteCount
       if (!this.#isAwaitingHead) this.#awaitHead()
     }
-    this.#shared.unread.count(this.#counted)
+    this.#count()
     // whether it is still there shows only while it is read
     const isTooMuch = this.#duplex.keptBytes + byteCount > MAX_CLIENT_BEHIND_BYTES
     if (this.#isBusy && !isBody && isTooMuch) this.#end('too much behind a request')
   }
 
-  #unreadBytes(): number {
-    if (this.#duplex.destroyed) return 0
-    return this.#isBusy ? this.#duplex.keptBytes : this.#headBytes
+  #count(): void {
+    const bytes = this.#isBusy ? this.#duplex.keptBytes : this.#headBytes
+    if (this.#place?.resize(bytes) === false) this.#end('too many bytes are unread')
   }
 
   #awaitHead(): void {
@@ -171,7 +148,6 @@ export class HttpClient {
     if (this.#duplex.destroyed || this.#duplex.writableEnded) return
     const begin = this.#waiting.shift()
     if (begin !== undefined) {
-      this.#shared.waiting.count--
       begin()
       return
     }
@@ -186,7 +162,7 @@ export class HttpClient {
 
   #close(): void {
     this.#cancel()
-    this.#shared.waiting.count -= this.#waiting.length
+    this.#place?.release()
     this.#waiting.length = 0
   }
 }

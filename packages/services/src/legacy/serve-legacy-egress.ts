@@ -5,17 +5,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect as connectTls } from 'node:tls'
 import type { Socket } from 'node:net'
-import { LoopTurns, toError } from '@mesh/core'
-import {
-  LEGACY_EGRESS_REQUEST_MS,
-  MAX_HTTP_HEAD_BYTES,
-  PARSING_TURN_MS,
-  REQUEST_PIECE_BYTES,
-} from '../limits.ts'
+import { toError } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
+import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { forward } from '../http/forward.ts'
 import type { Reading } from '../streams/dial.ts'
-import { readInTurns } from '../streams/held-socket.ts'
+import { readInTurns, setHeld } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
@@ -38,9 +34,6 @@ export interface LegacyEgressComponents extends AcceptComponents {
   readonly onConnection: () => void
 }
 
-/** Tells Node's parser that what is behind the head is no HTTP: it leaves the rest of the block alone. */
-const NO_HTTP_BEHIND = 2
-
 /** Takes a stream; never rejects. */
 export function createLegacyEgress(
   components: LegacyEgressComponents,
@@ -51,7 +44,6 @@ export function createLegacyEgress(
 
 class LegacyEgress {
   readonly #components: LegacyEgressComponents
-  readonly #turns: LoopTurns
   readonly #server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
   readonly #peers = new WeakMap<object, ByteStream['peer']>()
   /** The streams whose request has come. */
@@ -59,7 +51,6 @@ class LegacyEgress {
 
   constructor(components: LegacyEgressComponents) {
     this.#components = components
-    this.#turns = new LoopTurns(PARSING_TURN_MS, components.clock)
     this.#server.on('request', (incoming, response) => void this.#serve(incoming, response))
     this.#server.on('clientError', (error, socket) => socket.destroy(error))
   }
@@ -84,9 +75,9 @@ class LegacyEgress {
     const { peer } = stream
     const duplex = new StreamDuplex(stream, {
       traffic,
-      turns: this.#turns,
+      budget: loopBudget(clock),
       allowHalfOpen: true,
-      pieceBytes: REQUEST_PIECE_BYTES,
+      bringsRequests: true,
     })
     this.#peers.set(duplex, peer)
     const cancel = clock.after(LEGACY_EGRESS_REQUEST_MS, () => {
@@ -98,29 +89,6 @@ class LegacyEgress {
       release()
     })
     this.#server.emit('connection', duplex)
-    this.#haltBehindFirst(duplex)
-  }
-
-  /**
-   * Node parses all that a block of 64 KiB holds before anything else has its turn, and ends each request with an error of its
-   * own: a thousand took 90 ms. Reaches into Node's parser, as the proxy does; where
-   * `onIncoming` is missing all are parsed.
-   */
-  #haltBehindFirst(duplex: StreamDuplex): void {
-    const { parser } = duplex as {
-      readonly parser?: { onIncoming?: ((...args: unknown[]) => number) | null }
-    }
-    const onIncoming = parser?.onIncoming
-    if (parser == null || onIncoming == null) return
-    parser.onIncoming = (...args) => {
-      if (!this.#asked.has(duplex)) {
-        // a body would wait here in pieces until its origin is reached
-        duplex.setHeld(true)
-        return onIncoming(...args)
-      }
-      duplex.destroy(new Error('more than one request'))
-      return NO_HTTP_BEHIND
-    }
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -129,6 +97,8 @@ class LegacyEgress {
       incoming.socket.destroy(new Error('more than one request'))
       return
     }
+    // a body would wait here in pieces until its origin is reached
+    setHeld(incoming.socket, true)
     response.shouldKeepAlive = false
     this.#asked.add(incoming.socket)
     try {

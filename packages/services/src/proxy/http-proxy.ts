@@ -9,14 +9,14 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, LoopTurns, MeshError, SharedBytes, toError } from '@mesh/core'
+import { type Clock, MeshError, toError } from '@mesh/core'
+import { loopBudget, Scope } from '@mesh/core/limits'
 import {
   IDLE_TUNNEL_MS,
-  MAX_CLIENT_UNREAD_BYTES,
+  CLIENT_UNREAD_BYTES,
   MAX_HTTP_HEAD_BYTES,
   MAX_IDLE_TUNNELS,
   LOCAL_CONNECTIONS,
-  PARSING_TURN_MS,
 } from '../limits.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
@@ -52,10 +52,7 @@ export interface HttpProxy {
   stop(): void
 }
 
-interface TunnelAgentInit extends Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'> {
-  /** The turns in which the answers of origins are parsed. */
-  readonly turns: LoopTurns
-}
+type TunnelAgentInit = Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'>
 
 /** Where a request goes to, as Node's HTTP hands it on to its agent. */
 interface RequestPlace {
@@ -113,9 +110,9 @@ class TunnelAgent extends Agent {
     }: Pick<RequestPlace, 'gone'> & { tell: ((error: Error | null, stream?: Duplex) => void) | undefined },
   ): Promise<void> {
     try {
-      const { open, traffic, turns } = this.#init
+      const { open, traffic, clock } = this.#init
       const { stream, rest } = await open(destination, gone)
-      tell?.(null, new StreamDuplex(stream, { head: rest, traffic, turns }))
+      tell?.(null, new StreamDuplex(stream, { head: rest, traffic, budget: loopBudget(clock) }))
     } catch (error) {
       tell?.(toError(error))
     }
@@ -124,14 +121,13 @@ class TunnelAgent extends Agent {
 
 export function createHttpProxy(init: HttpProxyInit): HttpProxy {
   const { openLegacy, join, onError, traffic, clock } = init
-  const turns = new LoopTurns(PARSING_TURN_MS, clock)
-  const agent = new TunnelAgent({ ...init, turns })
+  const budget = loopBudget(clock)
+  const agent = new TunnelAgent(init)
   const server: Server = createServer({
     maxHeaderSize: MAX_HTTP_HEAD_BYTES,
     keepAliveTimeout: IDLE_TUNNEL_MS,
   })
-  const unread = new SharedBytes(MAX_CLIENT_UNREAD_BYTES, clock)
-  const shared = { server, turns, clock, unread, waiting: { count: 0 } }
+  const shared = { server, clock, unread: new Scope(CLIENT_UNREAD_BYTES) }
   const clients = new WeakMap<object, HttpClient>()
   server.on('request', (incoming, response) => {
     clients.get(incoming.socket)?.take(incoming, response, () => void handleRequest(incoming, response))
@@ -160,7 +156,7 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
     try {
       // whom a tunnel leads through was chosen when it was opened
       const legacy = agent.hasIdle({ host, port }) ? undefined : await openLegacy(gone)
-      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic, turns })
+      const duplex = legacy && new StreamDuplex(legacy.stream, { head: legacy.rest, traffic, budget })
       // the agent keeps tunnels by host and port
       const connection =
         duplex === undefined ? { agent, host, port, gone } : { createConnection: () => duplex }

@@ -32,7 +32,7 @@ function createTurns(pieces: number) {
   const waiting: (() => void)[] = []
   return {
     isTimeLeft: () => left-- > 0,
-    later: (work: () => void) => void waiting.push(work),
+    later: (_lane: string, work: () => void) => void waiting.push(work),
     next() {
       left = pieces
       for (const work of waiting.splice(0)) work()
@@ -42,7 +42,7 @@ function createTurns(pieces: number) {
 
 test('what comes is parsed in pieces, as many in a turn as there is time for, and nothing is brought meanwhile', async () => {
   const [remote, turns] = [createStream(), createTurns(2)]
-  const duplex = new StreamDuplex(remote.stream, { turns })
+  const duplex = new StreamDuplex(remote.stream, { budget: turns })
   const read: number[] = []
   duplex.on('data', (piece: Buffer) => read.push(piece.byteLength))
   const ended = once(duplex, 'end')
@@ -64,15 +64,30 @@ test('what comes is parsed in pieces, as many in a turn as there is time for, an
 
 test('a stream that is held when its turn comes brings nothing until it is let go', async () => {
   const [remote, turns] = [createStream(), createTurns(1)]
-  const duplex = new StreamDuplex(remote.stream, { turns, pieceBytes: 10 })
+  const duplex = new StreamDuplex(remote.stream, { budget: turns })
   const read: number[] = []
   duplex.on('data', (piece: Buffer) => read.push(piece.byteLength))
   await new Promise((resolve) => setImmediate(resolve))
-  remote.bring(new Uint8Array(30))
+  remote.bring(new Uint8Array(2 * HTTP_PIECE_BYTES))
   duplex.setHeld(true)
   turns.next()
-  expect(read).toEqual([10])
+  expect(read).toHaveLength(1)
   duplex.setHeld(false)
-  turns.next()
-  expect(read).toEqual([10, 10, 10])
+  expect(read).toHaveLength(2)
+})
+
+test('a stream that brings requests ends a piece with the head of one', async () => {
+  const remote = createStream()
+  const duplex = new StreamDuplex(remote.stream, { budget: createTurns(9), bringsRequests: true })
+  const read: string[] = []
+  duplex.on('data', (piece: Buffer) => {
+    read.push(piece.toString())
+    if (read.length === 2) duplex.setHeld(true)
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  const head = (path: string) => `GET ${path} HTTP/1.1\r\n\r\n`
+  remote.bring(Buffer.from(head('/a') + head('/b') + head('/c')))
+  expect(read).toEqual([head('/a'), head('/b')])
+  duplex.setHeld(false)
+  expect(read).toEqual([head('/a'), head('/b'), head('/c')])
 })

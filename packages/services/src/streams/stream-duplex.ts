@@ -1,9 +1,11 @@
 /** A stream as Node's HTTP takes it: what it does not read slows the other side down, and the other way round. */
 import { Duplex } from 'node:stream'
-import type { LoopTurns } from '@mesh/core'
-import { HTTP_PIECE_BYTES } from '../limits.ts'
+import type { LoopBudget } from '@mesh/core/limits'
+import { HTTP_PIECE_BYTES, REQUEST_PIECE_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import type { Traffic } from './splice.ts'
+
+const HEAD_END = '\r\n\r\n'
 
 /** A stream to a member, or a socket in that form. */
 type Underlying = Omit<ByteStream, 'peer' | 'direct' | 'transport'>
@@ -12,13 +14,10 @@ interface StreamDuplexInit {
   /** Bytes that came from the stream before. */
   readonly head?: Uint8Array
   readonly traffic?: Traffic
-  /**
-   * The loop budget for the parsers of all such streams. 64 KiB may hold a body in eleven thousand chunks, and Node makes an object
-   * of each.
-   */
-  readonly turns: Pick<LoopTurns, 'isTimeLeft' | 'later'>
-  /** How long the pieces are that a parser gets at most, in bytes; `HTTP_PIECE_BYTES` unless given. */
-  readonly pieceBytes?: number
+  /** Bounds the time of the parser. 64 KiB may hold a body in eleven thousand chunks, and Node makes an object of each. */
+  readonly budget: Pick<LoopBudget, 'isTimeLeft' | 'later'>
+  /** True: the stream brings requests. A piece ends with the head of one, so that its handler can hold the stream there. */
+  readonly bringsRequests?: boolean
   /** False, as by default: when the remote has ended, so does this side. */
   readonly allowHalfOpen?: boolean
 }
@@ -26,8 +25,8 @@ interface StreamDuplexInit {
 export class StreamDuplex extends Duplex {
   readonly #stream: Underlying
   readonly #traffic: Traffic | undefined
-  readonly #turns: StreamDuplexInit['turns']
-  readonly #pieceBytes: number
+  readonly #budget: StreamDuplexInit['budget']
+  readonly #bringsRequests: boolean
   /** Bytes that came and are not handed on: it is held, its reader has enough, or they wait for a later turn. */
   #kept: Uint8Array[] = []
   #hasEnded = false
@@ -39,12 +38,13 @@ export class StreamDuplex extends Duplex {
 
   /** @param stream with `halfClose` */
   constructor(stream: Underlying, init: StreamDuplexInit) {
-    const { head, traffic, turns, allowHalfOpen = false, pieceBytes = HTTP_PIECE_BYTES } = init
-    super({ allowHalfOpen, readableHighWaterMark: pieceBytes })
+    const { head, traffic, budget, allowHalfOpen = false, bringsRequests = false } = init
+    // a buffer would hand on heads while the stream is held
+    super({ allowHalfOpen, readableHighWaterMark: bringsRequests ? 1 : HTTP_PIECE_BYTES })
     this.#stream = stream
     this.#traffic = traffic
-    this.#turns = turns
-    this.#pieceBytes = pieceBytes
+    this.#budget = budget
+    this.#bringsRequests = bringsRequests
     stream.onDrain(() => {
       const written = this.#onDrain
       this.#onDrain = undefined
@@ -97,22 +97,30 @@ export class StreamDuplex extends Duplex {
     while (isWanted && !this.#isHeld && !this.destroyed) {
       const [first] = this.#kept
       if (first === undefined) break
-      if (!this.#turns.isTimeLeft()) {
+      if (!this.#budget.isTimeLeft('members')) {
         this.#goOnLater()
         break
       }
-      if (first.byteLength <= this.#pieceBytes) this.#kept.shift()
-      else this.#kept[0] = first.subarray(this.#pieceBytes)
-      isWanted = this.push(first.byteLength <= this.#pieceBytes ? first : first.subarray(0, this.#pieceBytes))
+      const length = this.#pieceLength(first)
+      if (length === first.byteLength) this.#kept.shift()
+      else this.#kept[0] = first.subarray(length)
+      isWanted = this.push(first.subarray(0, length))
     }
     this.#isHandingOn = false
     if (this.#kept.length > 0 || !isWanted) this.#stream.pause()
     else if (this.#hasEnded && !this.destroyed) this.push(null)
   }
 
+  #pieceLength(bytes: Uint8Array): number {
+    if (!this.#bringsRequests) return Math.min(bytes.byteLength, HTTP_PIECE_BYTES)
+    const longest = Math.min(bytes.byteLength, REQUEST_PIECE_BYTES)
+    const end = Buffer.from(bytes.buffer, bytes.byteOffset, longest).indexOf(HEAD_END)
+    return end === -1 ? longest : end + HEAD_END.length
+  }
+
   #goOnLater(): void {
     this.#isWaiting = true
-    this.#turns.later(() => {
+    this.#budget.later('members', () => {
       this.#isWaiting = false
       this._read()
     })
