@@ -1,8 +1,7 @@
 import type { RequestListener, Server } from 'node:http'
 import net from 'node:net'
-import { type Clock, MeshError, type Random } from '@mesh/core'
+import { type Clock, isLoopback, MeshError, type Random } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
-import { isReachable } from './is-reachable.ts'
 import { createHttpServer } from './http-server.ts'
 import { formatListenAddress, type ListenAddress, type ListenErrorCode } from './listen-address.ts'
 import { listenUnix } from './unix-socket.ts'
@@ -91,7 +90,7 @@ function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void
       kind: 'tcp',
       url: `http://${host}:${port}`,
       port,
-      isExposed: isReachable(address, family),
+      isExposed: !isLoopback(address),
       ...common,
     }
   }
@@ -104,57 +103,36 @@ function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void
 function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorCode> {
   const where = formatListenAddress(address)
   const systemCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = EXPLANATIONS.get(`${address.kind} ${systemCode}`)
+  const known = KNOWN[`${address.kind} ${systemCode}`]
   if (known !== undefined) {
-    const { code, text, hint } = known
+    const [code, text, hint] = known
     return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${text}`, { hint, cause: error })
   }
   const reason = error instanceof Error ? error.message : String(error)
-  const spent = SPENT.get(systemCode)
   const code = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
   return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${reason}`, {
-    hint: spent ?? 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
+    hint: SPENT[systemCode] ?? 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
     cause: error,
   })
 }
 
-/** The next step for what the machine has no more of, wherever a node listens. */
-const SPENT = new Map([
-  ['EMFILE', 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.'],
-  ['ENOSPC', 'The disk has no space, or no inodes, left (df -h, df -i).'],
-  ['EROFS', 'The disk is read-only: give a folder that can be written.'],
-])
-
-interface Explanation {
-  readonly code: ListenErrorCode
-  readonly text: string
-  readonly hint: string
+/** The next step when the machine has no more of something. */
+const SPENT: Readonly<Record<string, string>> = {
+  EMFILE: 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.',
+  ENOSPC: 'The disk has no space, or no inodes, left (df -h, df -i).',
+  EROFS: 'The disk is read-only: give a folder that can be written.',
 }
 
-/** Sentences for failures to listen, by kind of address and the system's code. */
-const EXPLANATIONS = new Map<string, Explanation>([
-  [
-    'tcp EADDRINUSE',
-    {
-      code: 'api.port_in_use',
-      text: 'the port is in use',
-      hint: 'Stop the other program, or give another port.',
-    },
+const FOLDER_HINT = 'Give a path in a folder of this user.'
+const PORT_HINT = 'Give a port above 1023, or start with the right to bind privileged ports.'
+
+/** Failures to listen by kind of address and the system's code: our code, what happened, what to do. */
+const KNOWN: Readonly<Record<string, readonly [ListenErrorCode, string, string]>> = {
+  'tcp EADDRINUSE': [
+    'api.port_in_use',
+    'the port is in use',
+    'Stop the other program, or give another port.',
   ],
-  [
-    'tcp EACCES',
-    {
-      code: 'api.port_privileged',
-      text: 'this user may not use that port',
-      hint: 'Give a port above 1023, or start with the right to bind privileged ports.',
-    },
-  ],
-  [
-    'unix EACCES',
-    {
-      code: 'api.no_permission',
-      text: 'this user may not write to the folder',
-      hint: 'Give a path in a folder of this user.',
-    },
-  ],
-])
+  'tcp EACCES': ['api.port_privileged', 'this user may not use that port', PORT_HINT],
+  'unix EACCES': ['api.no_permission', 'this user may not write to the folder', FOLDER_HINT],
+}

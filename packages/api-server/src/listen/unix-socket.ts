@@ -97,12 +97,7 @@ function removeIfSocket(path: string): void {
 }
 
 function tryStat(path: string): Stats | undefined {
-  try {
-    return lstatSync(path)
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return undefined
-    throw error
-  }
+  return lstatSync(path, { throwIfNoEntry: false })
 }
 
 function folderMissing(path: string): MeshError<ListenErrorCode> {
