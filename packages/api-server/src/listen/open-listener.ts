@@ -1,9 +1,15 @@
+import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import net from 'node:net'
 import { type Clock, isLoopback, MeshError, type Random } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
-import { formatListenAddress, type ListenAddress, type ListenErrorCode } from './listen-address.ts'
+import {
+  formatListenAddress,
+  LISTEN_FORMS,
+  type ListenAddress,
+  type ListenErrorCode,
+} from './listen-address.ts'
 import { listenUnix } from './unix-socket.ts'
 
 /** A place where the API answers. */
@@ -50,13 +56,8 @@ export async function openListener(
 
 async function listen(server: Server, address: ListenAddress, clock: Clock): Promise<() => void> {
   if (address.kind === 'unix') return listenUnix(server, address, clock)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(placeOf(address), LISTEN_BACKLOG, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+  server.listen(placeOf(address), LISTEN_BACKLOG)
+  await once(server, 'listening')
   return () => {}
 }
 
@@ -72,31 +73,21 @@ function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): un
 function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void, clock: Clock): ApiListener {
   const bound = server.address()
   let closing: Promise<void> | undefined
-  const close = () =>
-    new Promise<void>((resolve) => {
-      removeFile()
-      const cancel = clock.after(STOP_GRACE_MS, () => server.closeAllConnections())
-      server.close(() => {
-        cancel()
-        resolve()
-      })
-      server.closeIdleConnections()
-    })
-  const common = { close: () => (closing ??= close()) }
-  if (typeof bound === 'object' && bound !== null) {
-    const { address, port, family } = bound
-    const host = family === 'IPv6' ? `[${address}]` : address
-    return {
-      kind: 'tcp',
-      url: `http://${host}:${port}`,
-      port,
-      isExposed: !isLoopback(address),
-      ...common,
-    }
+  const endAll = async () => {
+    removeFile()
+    const cancel = clock.after(STOP_GRACE_MS, () => server.closeAllConnections())
+    server.close()
+    server.closeIdleConnections()
+    await once(server, 'close')
+    cancel()
   }
-  // of an inherited one Node does not tell the path
-  const url = formatListenAddress(asked)
-  return { kind: 'unix', url, port: 0, isExposed: false, ...common }
+  const close = () => (closing ??= endAll())
+  // Node does not tell the path of an inherited unix socket
+  if (typeof bound !== 'object' || bound === null)
+    return { kind: 'unix', url: formatListenAddress(asked), port: 0, isExposed: false, close }
+  const { address, port, family } = bound
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  return { kind: 'tcp', url, port, isExposed: !isLoopback(address), close }
 }
 
 /** System errors in words, with what to do. */
@@ -111,7 +102,7 @@ function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorC
   const reason = error instanceof Error ? error.message : String(error)
   const code = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
   return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${reason}`, {
-    hint: SPENT[systemCode] ?? 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
+    hint: SPENT[systemCode] ?? `Listen elsewhere: ${LISTEN_FORMS}.`,
     cause: error,
   })
 }
