@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  lazyRouteComponent,
   Link,
   type RouterHistory,
 } from '@tanstack/react-router'
@@ -17,19 +18,12 @@ import {
   validateFilesSearch,
   validateServicesSearch,
 } from './frame/search-params.ts'
-import { ExitPage } from './pages/exit/exit-page.tsx'
-import { GuestsPage } from './pages/guests/guests-page.tsx'
-import { AccessPage } from './pages/access/access-page.tsx'
-import { LedgerPage } from './pages/ledger/ledger-page.tsx'
-import { MorePage } from './pages/lists/more-page.tsx'
-import { NamesPage } from './pages/names/names-page.tsx'
-import { FilesPage } from './pages/offers/files-page.tsx'
-import { ServicesPage } from './pages/offers/services-page.tsx'
-import { MachinePanel } from './pages/machines/machine-panel.tsx'
-import { MachinesPage } from './pages/machines/machines-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import page from './pages/page.module.css'
 import { ErrorNote } from './parts/notes.tsx'
+
+const otherPages = () => import('./pages/other-pages.ts')
+const later = (name: keyof Awaited<ReturnType<typeof otherPages>>) => lazyRouteComponent(otherPages, name)
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 
@@ -38,52 +32,52 @@ const machines = createRoute({
   getParentRoute: () => root,
   path: '/machines',
   validateSearch: validateListSearch,
-  component: MachinesPage,
+  component: later('MachinesPage'),
 })
-const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: MachinePanel })
+const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: later('MachinePanel') })
 const ledger = createRoute({
   getParentRoute: () => root,
   path: '/ledger',
   validateSearch: validateLedgerSearch,
-  component: LedgerPage,
+  component: later('LedgerPage'),
 })
 const names = createRoute({
   getParentRoute: () => root,
   path: '/names',
   validateSearch: validateNamesSearch,
-  component: NamesPage,
+  component: later('NamesPage'),
 })
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
   validateSearch: validateServicesSearch,
-  component: ServicesPage,
+  component: later('ServicesPage'),
 })
 const files = createRoute({
   getParentRoute: () => root,
   path: '/files',
   validateSearch: validateFilesSearch,
-  component: FilesPage,
+  component: later('FilesPage'),
 })
 const guests = createRoute({
   getParentRoute: () => root,
   path: '/guests',
   validateSearch: validateListSearch,
-  component: GuestsPage,
+  component: later('GuestsPage'),
 })
 const exit = createRoute({
   getParentRoute: () => root,
   path: '/exit',
   validateSearch: validateListSearch,
-  component: ExitPage,
+  component: later('ExitPage'),
 })
 const access = createRoute({
   getParentRoute: () => root,
   path: '/access',
   validateSearch: validateListSearch,
-  component: AccessPage,
+  component: later('AccessPage'),
 })
-const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })
+const more = createRoute({ getParentRoute: () => root, path: '/more', component: later('MorePage') })
 
 const routeTree = root.addChildren([
   overview,

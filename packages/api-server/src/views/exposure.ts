@@ -1,11 +1,10 @@
-/** Who is told that a listener is reachable from other machines. */
+/** Tells of listeners that other machines reach. */
 import type { HealthPort } from '../ports.ts'
-import type { ApiListener } from './open-listener.ts'
 
 /** A listener that other machines reach, without a token, is a problem to tell of. */
 export function withExposure(
   health: HealthPort,
-  listeners: ReadonlySet<Pick<ApiListener, 'url' | 'isExposed'>>,
+  listeners: ReadonlySet<{ readonly url: string; readonly isExposed: boolean }>,
   mayDo: () => string,
 ): HealthPort {
   return {
