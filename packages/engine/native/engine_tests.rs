@@ -1,5 +1,6 @@
 //! Two engines, each with a memory device for the kernel, joined by the frames that they hand out: everything
 //! between those two ends is real.
+use crate::carrier::Carrier;
 use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
@@ -53,7 +54,7 @@ impl End {
 
     fn table(&self, peer: PeerConfig, local: &[&str]) {
         let local: Vec<Prefix> = local.iter().map(|text| Prefix::parse(text).unwrap()).collect();
-        self.engine.set_table(vec![peer], &local);
+        self.engine.set_table(vec![peer], &local).unwrap();
     }
 
     fn dropped(&self, reason: Reason) -> u64 {
@@ -233,7 +234,7 @@ fn a_new_table_keeps_sessions_and_a_removed_peer_is_not_heard() {
     assert_eq!(a.handed, handed + 1, "no new handshake");
     assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
     let batch = taken(&mut a);
-    b.engine.set_table(vec![], &[]);
+    b.engine.set_table(vec![], &[]).unwrap();
     b.engine.inject(PEER, &batch);
     assert_eq!(b.engine.counters().dropped(Reason::UnknownPeer), 1);
 }

@@ -1,6 +1,7 @@
 //! The kernel's TUN interface: its name, addresses, MTU and routes. It lives as long as the descriptor, so the kernel removes it
 //! when the process ends. Only an interface that existed before (a persistent one) can keep something, which is cleared when
 //! it is opened.
+use crate::carrier::Interface;
 use crate::device::Device;
 use crate::table::Prefix;
 use crate::tun_queues;
@@ -168,14 +169,11 @@ fn is_for(route: &Route, prefix: &Prefix) -> bool {
     route.table() == MAIN_TABLE && route.destination() == prefix.address && route.prefix() == prefix.length
 }
 
-/// The interface's name, MTU and what the kernel granted.
-pub fn describe(device: &Device) -> io::Result<(String, u16)> {
-    match device.interface() {
-        Some(interface) => Ok((interface.name()?, interface.mtu()?)),
-        None => Ok((String::new(), 0)),
-    }
-}
-
-pub fn set_mtu(device: &Device, mtu: u16) -> io::Result<()> {
-    device.interface().map_or(Ok(()), |interface| interface.set_mtu(mtu))
+/// The interface as the kernel has it; a memory device has no name.
+pub fn describe(device: &Device) -> io::Result<Interface> {
+    let (name, mtu) = match device.interface() {
+        Some(interface) => (interface.name()?, interface.mtu()?),
+        None => (String::new(), 0),
+    };
+    Ok(Interface { name, mtu, offload: device.offload(), offload_udp: device.offload_udp() })
 }

@@ -38,6 +38,7 @@ pub struct NativeTable {
 
 const KEY_BYTES: usize = size_of::<Key>();
 
+/// Errors carry their code before a line end; `src/errors.ts` takes them apart.
 pub fn failed(error: OpenError) -> Error {
     Error::from_reason(format!("{}\n{}", error.code, error.message))
 }

@@ -1,5 +1,6 @@
 //! Everything that reads what others sent, fed with arbitrary bytes: nothing panics, nothing points outside, and what
 //! comes out keeps its promises. `PROPTEST_CASES` makes it longer; a failing case is kept in `proptest-regressions`.
+use crate::carrier::Carrier;
 use crate::checksum::{fold, sum};
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::device::Device;
@@ -252,7 +253,7 @@ proptest! {
             path: Path::STREAM,
         };
         let local = Prefix { address: [10, 1, 0, 9].into(), length: 32 };
-        engine.set_table(vec![peer(1, sealed), peer(2, TunnelConfig::Legacy)], &[local]);
+        engine.set_table(vec![peer(1, sealed), peer(2, TunnelConfig::Legacy)], &[local]).unwrap();
         let strange = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = SocketAddr::new([127, 0, 0, 1].into(), engine.port().unwrap());
         for bytes in &streams {
@@ -266,7 +267,7 @@ proptest! {
         for datagram in &datagrams {
             let _ = strange.send_to(datagram, to);
         }
-        engine.take_datagrams();
+        engine.datagrams().take();
         drop(kernel.receive());
         prop_assert_eq!(engine.events().failure(), None);
     }

@@ -1,7 +1,6 @@
 //! What the engine's threads share: the kernel's table as it was told, and the ways into streams.
 use super::FIRST_PEER;
 use super::link::Link;
-use super::poll::Poll;
 use super::probes::Probes;
 use super::relay::RelayPeer;
 use super::wireguard::{Change, PeerState, WireguardDevice};
@@ -12,6 +11,7 @@ use crate::interface::Routes;
 use crate::limits::PATH_NEEDED_AGAIN;
 use crate::link_watch::LinkWatch;
 use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::poll::Poll;
 use crate::sessions::Key;
 use crate::table::Prefix;
 use parking_lot::Mutex;
