@@ -15,22 +15,21 @@ import { NO_STORE } from './addresses/lease-store.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
-import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
+import { EngineSupervisor } from './engine-supervisor.ts'
 import { unknownPeer, vpnError } from './errors.ts'
 import { OwnExit } from './exit.ts'
 import { findProblems, listNeighbours } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { VPN_PROTOCOL } from './wire/limits.ts'
-import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
+import { OwnAddresses } from './own-addresses.ts'
 import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
 import { vpnStatus } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { TableInputs } from './table/table-inputs.ts'
-import { type TableWatch, watchTable } from './table/watch-table.ts'
+import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
-import { createTunnels } from './tunnels/create-tunnels.ts'
-import type { Tunnels } from './tunnels/tunnels.ts'
+import { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
 import type {
   AddedGuest,
@@ -104,7 +103,7 @@ class MeshVpn implements Vpn {
       },
       components,
     )
-    this.#own = createOwnAddresses(
+    this.#own = new OwnAddresses(
       {
         derived,
         takesIpv6: this.#takesIpv6,
@@ -268,7 +267,7 @@ class MeshVpn implements Vpn {
     const { tunnels } = (this.#parts = this.#openParts())
     await tunnels.start()
     signal.throwIfAborted()
-    const watch = watchTable(
+    const watch = new TableWatch(
       {
         read: () => this.#inputs.read(),
         followsRoutes: this.#inputs.acceptsRoutes,
@@ -299,24 +298,27 @@ class MeshVpn implements Vpn {
     const { privateKey } = this.#guests
     // last of all: the key is nobody's any more
     this.#ends.push(() => void privateKey.fill(0))
-    const supervisor = openOnPort(udp, this.#guests.port, (chosen) =>
-      openEngineSupervisor(
-        {
-          name,
-          mtu,
-          privateKey,
-          ...(chosen !== undefined && { udp: chosen }),
-          addresses: this.#own.all(),
-          onEvent: (event) => this.#engineEvent(event),
-          onLost: (error) => this.#interfaceLost(error),
-          onReopened: () => this.#interfaceBack(),
-          onInterfaceProblem: () => this.#tellProblems(),
-        },
-        { openEngine, clock, log },
-      ),
+    const supervisor = openOnPort(
+      udp,
+      this.#guests.port,
+      (chosen) =>
+        new EngineSupervisor(
+          {
+            name,
+            mtu,
+            privateKey,
+            ...(chosen !== undefined && { udp: chosen }),
+            addresses: this.#own.all(),
+            onEvent: (event) => this.#engineEvent(event),
+            onLost: (error) => this.#interfaceLost(error),
+            onReopened: () => this.#interfaceBack(),
+            onInterfaceProblem: () => this.#tellProblems(),
+          },
+          { openEngine, clock, log },
+        ),
     )
     this.#ends.push(() => supervisor.close())
-    const tunnels = createTunnels(
+    const tunnels = new Tunnels(
       {
         self: ledger.self,
         privateKey,

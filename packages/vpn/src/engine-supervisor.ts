@@ -37,21 +37,6 @@ type SupervisedEngine = Pick<
   | 'activePeers'
 >
 
-export interface EngineSupervisor {
-  /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
-  readonly engine: SupervisedEngine
-  readonly interface: EngineInterface | undefined
-  setTable(table: EngineTable): void
-  setAddresses(addresses: readonly AddressInRange[]): void
-  /** Sets the routes, which is needed again after `onReopened`. @returns why the kernel refused them */
-  setRoutes(routes: readonly Cidr[]): Error | undefined
-  /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
-  stats(): EngineStats
-  /** The interface is lost, or not as it has to be. */
-  readonly interfaceProblem: VpnProblem | undefined
-  close(): void
-}
-
 interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
   /** Called with all events but `failed` and `interface`. */
   readonly onEvent: (event: EngineEvent) => void
@@ -79,15 +64,8 @@ const NO_STATS: EngineStats = {
   eventsDropped: 0,
 }
 
-/** @throws MeshError `engine.*` */
-export function openEngineSupervisor(
-  init: EngineSupervisorInit,
-  components: EngineSupervisorComponents,
-): EngineSupervisor {
-  return new ReopeningEngine(init, components)
-}
-
-class ReopeningEngine implements EngineSupervisor {
+export class EngineSupervisor {
+  /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
   readonly engine: SupervisedEngine
   readonly #init: EngineSupervisorInit
   readonly #components: EngineSupervisorComponents
@@ -135,6 +113,7 @@ class ReopeningEngine implements EngineSupervisor {
     return this.#engine?.interface
   }
 
+  /** The interface is lost, or not as it has to be. */
   get interfaceProblem(): VpnProblem | undefined {
     return this.#lostProblem ?? this.#keeper.problem
   }
@@ -155,6 +134,7 @@ class ReopeningEngine implements EngineSupervisor {
     this.#engine?.setAddresses(addresses)
   }
 
+  /** Sets the routes, which is needed again after `onReopened`. @returns why the kernel refused them */
   setRoutes(routes: readonly Cidr[]): Error | undefined {
     try {
       this.#engine?.setRoutes(routes)
@@ -165,6 +145,7 @@ class ReopeningEngine implements EngineSupervisor {
     return undefined
   }
 
+  /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
   stats(): EngineStats {
     const stats = this.#counted()
     return { ...stats, device: add(stats.device, this.#left) }

@@ -2,7 +2,7 @@
 import { type Cidr, type Clock, type Logger, MeshError, type Random, untilAborted } from '@mesh/core'
 import type { VpnLedger } from '../ports.ts'
 import { concernsLeases, readLeader, readRequests, readWaiting, writeLeader } from './dhcp-bucket.ts'
-import { createLeaseElection, type ElectionStep } from './lease-election.ts'
+import { type ElectionStep, LeaseElection } from './lease-election.ts'
 import { ELECTION_DEADLINE_MS, GATHER_MS, REWRITE_MS } from './limits.ts'
 
 interface AwaitElectionInit {
@@ -35,7 +35,7 @@ export async function awaitElection(
   components: AwaitElectionComponents,
 ): Promise<ElectionOutcome> {
   const { ledger, clock, random, isOurs } = components
-  const election = createLeaseElection(ledger.self)
+  const election = new LeaseElection(ledger.self)
   const deadline = clock.monotonic() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
   for (;;) {
     check()

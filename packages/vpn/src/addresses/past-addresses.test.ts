@@ -11,7 +11,7 @@ import {
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
-import { rememberAddresses } from './past-addresses.ts'
+import { PastAddresses } from './past-addresses.ts'
 
 const HOUR = 3_600_000
 
@@ -39,7 +39,7 @@ function createStage() {
     ours.merge(theirs.snapshot().entries(), theirs.self)
   }
   const remember = (store = createStore(), range = parseCidr('10.1.0.0/24')) =>
-    rememberAddresses({ range, ledger: ours, store, clock, log: silentLogger })
+    new PastAddresses({ range, ledger: ours, store, clock, log: silentLogger })
   return { clock, ours, theirs, put, remember }
 }
 
@@ -126,7 +126,7 @@ test('thousands of machines are looked through, and what is remembered is saved,
   }
   const ledger = { self: peerOf(1), snapshot: () => snapshot, subscribe: () => () => {} } as unknown as Ledger
   const range = parseCidr('10.0.0.0/8')
-  const past = rememberAddresses({ range, ledger, store: createStore(), clock, log: silentLogger })
+  const past = new PastAddresses({ range, ledger, store: createStore(), clock, log: silentLogger })
   const first = looks
   await manual.advance(0)
   await past.ready
@@ -152,7 +152,7 @@ test('an address of one of thousands of members costs no walk through those of a
   const ledger = { self: peerOf(1), snapshot: () => snapshot, subscribe: () => () => {} } as unknown as Ledger
   const clock = createManualClock(Date.UTC(2026, 10, 21))
   const began = performance.now()
-  const past = rememberAddresses({
+  const past = new PastAddresses({
     range: parseCidr('10.0.0.0/8'),
     ledger,
     store: createStore(),

@@ -28,17 +28,6 @@ import {
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
 
-export interface PastAddresses {
-  /** Resolves when what the ledger says at the start is remembered: it may tell of tens of thousands of machines. */
-  readonly ready: Promise<void>
-  /** The addresses that another member has, or had within the last 30 days. */
-  ofOthers(): readonly IpAddress[]
-  /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
-  lasting(): readonly IpAddress[]
-  /** Saves what is remembered, and listens no more. */
-  stop(): void
-}
-
 interface PastAddressesComponents {
   /** The range in which addresses are leased: no others are remembered. */
   readonly range: Cidr
@@ -46,10 +35,6 @@ interface PastAddressesComponents {
   readonly store: LeaseStore
   readonly clock: Clock
   readonly log: Logger
-}
-
-export function rememberAddresses(components: PastAddressesComponents): PastAddresses {
-  return new AddressMemory(components)
 }
 
 interface Past {
@@ -60,7 +45,7 @@ interface Past {
   readonly since: number
 }
 
-class AddressMemory implements PastAddresses {
+export class PastAddresses {
   readonly #components: PastAddressesComponents
   readonly #range: Prefix
   /** Who had which address; the one seen longest ago comes first. */
@@ -69,6 +54,7 @@ class AddressMemory implements PastAddresses {
   readonly #byPeer = new Map<string, Set<IpAddress>>()
   readonly #unsubscribe: () => void
   readonly #budget: LoopBudget
+  /** Resolves when what the ledger says at the start is remembered: it may tell of tens of thousands of machines. */
   readonly ready: Promise<void>
   #endLook = () => {}
   #endWrite = () => {}
@@ -89,14 +75,17 @@ class AddressMemory implements PastAddresses {
     this.#saveBy(SAVE_PAST_SOON_MS)
   }
 
+  /** The addresses that another member has, or had within the last 30 days. */
   ofOthers(): readonly IpAddress[] {
     return this.#addresses(() => true)
   }
 
+  /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
   lasting(): readonly IpAddress[] {
     return this.#addresses(({ at, since }) => at - since >= LASTING_ADDRESS_MS)
   }
 
+  /** Saves what is remembered, and listens no more. */
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true

@@ -24,25 +24,10 @@ interface PacketSenderComponents {
   readonly random: Random
 }
 
-export interface PacketSender {
-  /** Tells that the engine has packets for the peer, or that a stream can be acquired again. */
-  readable(): void
-  /** Tells that a connection came, or changed. */
-  reach(): void
+export class PacketSender {
   /** Number of streams that are open. */
-  readonly open: number
-  /** Number of packets whose streams were refused or broke. */
-  readonly lost: number
-  readonly lastError: Error | undefined
-  stop(): void
-}
-
-export function createPacketSender(peer: PeerId, components: PacketSenderComponents): PacketSender {
-  return new StreamPerPacketSender(peer, components)
-}
-
-class StreamPerPacketSender implements PacketSender {
   open = 0
+  /** Number of packets whose streams were refused or broke. */
   lost = 0
   lastError: Error | undefined
   readonly #peer: PeerId
@@ -64,11 +49,13 @@ class StreamPerPacketSender implements PacketSender {
     this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
+  /** Tells that the engine has packets for the peer, or that a stream can be acquired again. */
   readable(): void {
     this.#isReadable = true
     this.#drive()
   }
 
+  /** Tells that a connection came, or changed. */
   reach(): void {
     this.#retry.hasten()
   }

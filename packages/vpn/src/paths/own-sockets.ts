@@ -4,7 +4,7 @@
  *
  * 1. Peers report where they see a socket. Two short-lived mappings in a row show a NAT that forgets.
  * 2. Before the mapping reaches that age, another socket opens with a new mapping.
- * 3. Its paths are probed and used when proven (`own-turn.ts`, `choose-path.ts`). Peers follow the later turn.
+ * 3. Its paths are probed and used when proven (`socket-change.ts`, `choose-path.ts`). Peers follow the later turn.
  * 4. Later the earlier socket closes. The engine's own stays, to see whether the NAT still forgets.
  * 5. When it does not, or the mapping in use ends young, packets use the engine's socket again.
  */

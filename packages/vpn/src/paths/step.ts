@@ -22,7 +22,7 @@ import {
   TOLD_SEARCHES_PER_MINUTE,
 } from './limits.ts'
 import { answerMs, expire, leave, lose, suspect } from './lost-probes.ts'
-import { takeSocket, takeSocketClosed } from './own-turn.ts'
+import { takeSocket, takeSocketClosed } from './socket-change.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
 import type { Path, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'

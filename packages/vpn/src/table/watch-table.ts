@@ -21,14 +21,6 @@ import { tableSteps, type VpnTable } from './build-table.ts'
 import { readRoutes, writeRoutes } from './remembered-routes.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 
-export interface TableWatch {
-  /** Resolves when there is a table. */
-  readonly ready: Promise<void>
-  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
-  rebuild(): void
-  stop(): void
-}
-
 interface TableWatchInit {
   readonly read: () => TableInput
   /** True when `routes` and the networks and routes of the host matter. */
@@ -46,12 +38,8 @@ interface TableWatchComponents {
   readonly routeStore?: LeaseStore
 }
 
-/** Starts to watch; unless the ledger is large, it has called `onTable` once when it returns. */
-export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
-  return new Watch(init, components)
-}
-
-class Watch implements TableWatch {
+export class TableWatch {
+  /** Resolves when there is a table. */
   readonly ready: Promise<void>
   readonly #init: TableWatchInit
   readonly #components: TableWatchComponents
@@ -91,6 +79,7 @@ class Watch implements TableWatch {
     this.rebuild()
   }
 
+  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
   rebuild(): void {
     this.#cancelRebuild?.()
     this.#cancelRebuild = undefined

@@ -56,33 +56,7 @@ interface KeyChannelsComponents {
   readonly onLost: (peer: PeerId) => void
 }
 
-export interface KeyChannels {
-  start(): Promise<void>
-  keyOf(peer: PeerId): PeerKey | undefined
-  /** True while a control channel with the peer stands. */
-  isOpen(peer: PeerId): boolean
-  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
-  addressOf(peer: PeerId): string | undefined
-  /** Gives what the peer told last of how its socket can be reached. */
-  pathsOf(peer: PeerId): PathsMessage | undefined
-  /** Sends a control message to the peer. False: no channel stands. */
-  send(peer: PeerId, message: Uint8Array): boolean
-  /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
-  exchange(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Asks for the key again, as the peer may have restarted without our noticing. */
-  renew(peer: PeerId): void
-  /** Names the peers whose keys are kept. */
-  setPeers(peers: ReadonlySet<PeerId>): void
-  /** Forgets the peer's key and ends its channels. */
-  forget(peer: PeerId): void
-  stop(): void
-}
-
-export function createKeyChannels(init: KeyChannelsInit, components: KeyChannelsComponents): KeyChannels {
-  return new MemberKeyChannels(init, { ...components, log: components.log.child('keys') })
-}
-
-class MemberKeyChannels implements KeyChannels {
+export class KeyChannels {
   readonly #init: KeyChannelsInit
   readonly #components: KeyChannelsComponents
   readonly #members = new Map<PeerId, KeyMember>()
@@ -102,7 +76,7 @@ class MemberKeyChannels implements KeyChannels {
 
   constructor(init: KeyChannelsInit, components: KeyChannelsComponents) {
     this.#init = init
-    this.#components = components
+    this.#components = { ...components, log: components.log.child('keys') }
   }
 
   async start(): Promise<void> {
@@ -117,22 +91,27 @@ class MemberKeyChannels implements KeyChannels {
     return this.#keys.keyOf(peer)
   }
 
+  /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean {
     return this.#members.get(peer)?.isOpen === true
   }
 
+  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
   addressOf(peer: PeerId): string | undefined {
     return this.#members.get(peer)?.address
   }
 
+  /** Gives what the peer told last of how its socket can be reached. */
   pathsOf(peer: PeerId): PathsMessage | undefined {
     return this.#members.get(peer)?.paths
   }
 
+  /** Sends a control message to the peer. False: no channel stands. */
   send(peer: PeerId, message: Uint8Array): boolean {
     return this.#members.get(peer)?.send(message) === true
   }
 
+  /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
   async exchange(peer: PeerId, signal: AbortSignal): Promise<void> {
     const member = this.#memberOf(peer)
     if (member.isOpen) return
@@ -154,15 +133,18 @@ class MemberKeyChannels implements KeyChannels {
     }
   }
 
+  /** Asks for the key again, as the peer may have restarted without our noticing. */
   renew(peer: PeerId): void {
     if (this.#members.get(peer)?.present === true) this.#queue.enqueue(peer)
   }
 
+  /** Names the peers whose keys are kept. */
   setPeers(peers: ReadonlySet<PeerId>): void {
     this.#keys.setTable(peers)
     for (const member of this.#members.values()) this.#advance(member)
   }
 
+  /** Forgets the peer's key and ends its channels. */
   forget(peer: PeerId): void {
     const member = this.#members.get(peer)
     if (member === undefined) return

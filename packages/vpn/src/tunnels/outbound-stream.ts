@@ -35,31 +35,7 @@ interface OutboundComponents {
   readonly random: Random
 }
 
-export interface OutboundStream {
-  /** Tells that the engine has frames for the peer. */
-  readable(): void
-  /** Tells that a connection came, or changed. */
-  reach(): void
-  /**
-   * Must be called now and then: gives up a stream that stands still, closes one on which nothing was sent
-   * for long.
-   */
-  sweep(): void
-  /** Gives up the stream in use; another one is opened with the next packets. */
-  reset(reason: Error): void
-  /** Packets wait that the stream did not take so far. */
-  readonly isWaiting: boolean
-  /** True when the stream in use is direct; undefined without one. */
-  readonly direct: boolean | undefined
-  readonly lastError: Error | undefined
-  stop(): void
-}
-
-export function createOutboundStream(peer: PeerId, components: OutboundComponents): OutboundStream {
-  return new EngineOutboundStream(peer, components)
-}
-
-class EngineOutboundStream implements OutboundStream {
+export class OutboundStream {
   lastError: Error | undefined
   readonly #peer: PeerId
   readonly #components: OutboundComponents
@@ -83,24 +59,32 @@ class EngineOutboundStream implements OutboundStream {
     this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
+  /** True when the stream in use is direct; undefined without one. */
   get direct(): boolean | undefined {
     return this.#stream?.direct
   }
 
+  /** Packets wait that the stream did not take so far. */
   get isWaiting(): boolean {
     return this.#isReadable
   }
 
+  /** Tells that the engine has frames for the peer. */
   readable(): void {
     this.#isReadable = true
     this.#components.onSend()
     this.#drive()
   }
 
+  /** Tells that a connection came, or changed. */
   reach(): void {
     this.#retry.hasten()
   }
 
+  /**
+   * Must be called now and then: gives up a stream that stands still, closes one on which nothing was sent
+   * for long.
+   */
   sweep(): void {
     const now = this.#components.clock.monotonic()
     const stream = this.#stream
@@ -112,6 +96,7 @@ class EngineOutboundStream implements OutboundStream {
     }
   }
 
+  /** Gives up the stream in use; another one is opened with the next packets. */
   reset(reason: Error): void {
     const old = this.#stream
     if (old === undefined) return
