@@ -2,22 +2,13 @@
 use crate::counters::Counters;
 use crate::datagrams::Datagrams;
 use crate::events::Events;
-use crate::interface::OpenError;
+use crate::interface::{Interface, OpenError};
 use crate::peer_config::PeerConfig;
 use crate::restore::Restored;
 use crate::sessions::Key;
 use crate::table::Prefix;
 use std::io;
 use std::net::SocketAddr;
-
-/// The interface as the kernel has it.
-pub struct Interface {
-    pub name: String,
-    pub mtu: u16,
-    /// The kernel takes super-segments of TCP, and of UDP.
-    pub offload: bool,
-    pub offload_udp: bool,
-}
 
 pub trait Carrier {
     fn public_key(&self) -> Key;

@@ -1,18 +1,18 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
-use crate::carrier::{Carrier, Interface};
+use crate::carrier::Carrier;
 use crate::counters::{Counters, Reason};
 use crate::datagrams::Datagrams;
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
 use crate::inbound::Inbound;
-use crate::interface::{self, OpenError, Routes};
+use crate::interface::{self, Interface, OpenError, Routes};
 use crate::kernel::netlink::Wire;
 use crate::link_watch::LinkWatch;
 use crate::outbound::Outbound;
 use crate::packet::parse;
 use crate::peer::{Peer, Tunnel};
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer_config::PeerConfig;
 use crate::restore::{Restored, Wanted, restore};
 use crate::sessions::{Identity, Key};
 use crate::shared::Shared;
@@ -199,14 +199,13 @@ impl Carrier for Engine {
     fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) -> io::Result<()> {
         let before = self.shared.table.get();
         let (mut changed, mut moved) = (Vec::new(), Vec::new());
-        let entries = peers.into_iter().map(|mut config| {
+        let entries = peers.into_iter().map(|config| {
             let entry = before.entry(config.id);
             if entry.is_some_and(|entry| entry.path != config.path) {
                 moved.push(config.id);
             }
             let known = entry.map(|entry| &entry.peer);
             let peer = keep_or_make(known, &config, &self.shared.waiting);
-            config.tunnel.wipe();
             if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
                 changed.push(known.clone());
             }
@@ -306,14 +305,13 @@ fn wrong_tunnel(peer: &Peer) -> Reason {
 }
 
 fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig, waiting: &Waiting) -> Arc<Peer> {
-    let tunnel = config.tunnel.tunnel();
     let peer = match known {
-        Some(known) if known.tunnel == tunnel => known.clone(),
-        Some(known) => Arc::new(known.successor(tunnel)),
-        None => Arc::new(Peer::new(config.id, tunnel, waiting.sibling())),
+        Some(known) if known.tunnel == config.tunnel => known.clone(),
+        Some(known) => Arc::new(known.successor(config.tunnel)),
+        None => Arc::new(Peer::new(config.id, config.tunnel, waiting.sibling())),
     };
-    if let TunnelConfig::WireGuard { preshared, .. } = config.tunnel {
-        peer.state().set_preshared_key(preshared);
+    if matches!(config.tunnel, Tunnel::WireGuard(_)) {
+        peer.state().set_preshared_key(config.preshared.as_deref().copied());
     }
     peer
 }

@@ -7,14 +7,15 @@ use crate::engine::Engine;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, cut};
 use crate::sessions::{Identity, Sessions};
 use crate::socket::SocketConfig;
 use crate::table::{Path, Prefix};
-use crate::test_packets::{Spec, build, build_super, checksums_fit};
-use crate::test_random::Random;
+use crate::testing::packets::{Spec, build, build_super, checksums_fit};
+use crate::testing::random::Random;
 use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
@@ -77,7 +78,8 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
     let public = Identity::new([secret; 32]).public_key();
     PeerConfig {
         id: PEER,
-        tunnel: TunnelConfig::WireGuard { public, preshared: Some([7; 32]) },
+        tunnel: Tunnel::WireGuard(public),
+        preshared: Some([7; 32].into()),
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
         socket_mtu: 1400,
@@ -245,9 +247,9 @@ fn a_new_preshared_key_does_not_end_the_session() {
     for (end, secret, address) in [(&a, 2, "10.1.0.2/32"), (&b, 1, "10.1.0.1/32")] {
         let config = peer(secret, &[address]);
         let public = Identity::new([secret; 32]).public_key();
-        let tunnel = TunnelConfig::WireGuard { public, preshared: Some([8; 32]) };
+        let (tunnel, preshared) = (Tunnel::WireGuard(public), Some([8; 32].into()));
         let local = if secret == 2 { "10.1.0.1/32" } else { "10.1.0.2/32" };
-        end.table(PeerConfig { tunnel, ..config }, &[local]);
+        end.table(PeerConfig { tunnel, preshared, ..config }, &[local]);
     }
     let handed = a.handed;
     arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
@@ -255,7 +257,7 @@ fn a_new_preshared_key_does_not_end_the_session() {
 }
 
 fn legacy(allowed: &[&str], mtu: u16) -> PeerConfig {
-    PeerConfig { tunnel: TunnelConfig::Legacy, mtu, ..peer(1, allowed) }
+    PeerConfig { tunnel: Tunnel::Legacy, mtu, ..peer(1, allowed) }
 }
 
 #[test]

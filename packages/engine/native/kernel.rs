@@ -9,11 +9,11 @@ mod shared;
 mod wireguard;
 mod worker;
 
-use crate::carrier::{Carrier, Interface};
+use crate::carrier::Carrier;
 use crate::counters::{Counters, Reason};
 use crate::datagrams::Datagrams;
 use crate::events::{Event, Events};
-use crate::interface::{OpenError, Routes, explain};
+use crate::interface::{Interface, OpenError, Routes, explain};
 use crate::link_watch::LinkWatch;
 use crate::peer_config::PeerConfig;
 use crate::poll::Poll;

@@ -59,6 +59,7 @@ mod engine_tests;
 #[cfg(test)]
 mod parsers_tests;
 #[cfg(test)]
-mod test_packets;
-#[cfg(test)]
-mod test_random;
+mod testing {
+    pub mod packets;
+    pub mod random;
+}

@@ -1,11 +1,11 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
-use crate::carrier::{Carrier, Interface};
+use crate::carrier::Carrier;
 use crate::counters::{Counters, REASON_NAMES};
 use crate::datagrams::Datagram;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
-use crate::interface::{self, OpenError};
+use crate::interface::{self, Interface, OpenError};
 use crate::kernel::{KernelEngine, KernelInit};
 use crate::node_table::{
     NativeProbePair, NativeTable, failed, key, peer_configs, prefixes, probe_pair, ranges, socket_address,
@@ -55,8 +55,7 @@ pub struct NativeDatagram {
 /// All sums since the engine was opened.
 #[napi(object)]
 pub struct NativeStats {
-    /// One row for the device (number 0) and one for each peer: its number, packets and bytes in, packets and bytes out, and the count
-    /// of drop reasons. Then for each reason its index in `reasonNames` and its count.
+    /// Each row as `src/native.ts` says.
     pub rows: Float64Array,
     pub events_dropped: f64,
     /// Of each guest that was heard: its number, and the address with the port.

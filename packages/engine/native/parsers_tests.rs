@@ -6,7 +6,8 @@ use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::device::Device;
 use crate::engine::Engine;
 use crate::packet::parse;
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbeGate, tests::pair};
 use crate::queues::{Incoming, frames, push_frame};
 use crate::receivers::index_at;
@@ -14,7 +15,7 @@ use crate::segments::{HEADER, Joiner, cut};
 use crate::sessions::{Identity, Message, Sessions, message_of};
 use crate::sockets::{OWN, Source};
 use crate::table::{Path, Prefix};
-use crate::test_packets::{Spec, build, slow_sum};
+use crate::testing::packets::{Spec, build, slow_sum};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::net::SocketAddr;
@@ -243,17 +244,18 @@ proptest! {
         let (device, kernel) = Device::memory(true, queues).unwrap();
         let socket = Some(Default::default());
         let engine = Engine::start(device, [1; 32], socket, Box::new(|| {})).unwrap();
-        let sealed = TunnelConfig::WireGuard { public: Identity::new([2; 32]).public_key(), preshared: None };
+        let sealed = Tunnel::WireGuard(Identity::new([2; 32]).public_key());
         let peer = |id: u32, tunnel| PeerConfig {
             id,
             tunnel,
+            preshared: None,
             allowed: vec![Prefix { address: [10, 1, 0, id as u8].into(), length: 32 }],
             mtu: 1400,
             socket_mtu: 1400,
             path: Path::STREAM,
         };
         let local = Prefix { address: [10, 1, 0, 9].into(), length: 32 };
-        engine.set_table(vec![peer(1, sealed), peer(2, TunnelConfig::Legacy)], &[local]).unwrap();
+        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local]).unwrap();
         let strange = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = SocketAddr::new([127, 0, 0, 1].into(), engine.port().unwrap());
         for bytes in &streams {

@@ -16,26 +16,9 @@ import type {
 } from '@mesh/engine'
 import { InterfaceKeeper } from './interface-keeper.ts'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
+import type { TunnelEngine } from './ports.ts'
 import type { VpnProblem } from './vpn.ts'
 import { interfaceLost } from './vpn-problems.ts'
-
-type SupervisedEngine = Pick<
-  Engine,
-  | 'publicKey'
-  | 'take'
-  | 'inject'
-  | 'injectPackets'
-  | 'restart'
-  | 'retryHandshake'
-  | 'udpPort'
-  | 'sendDatagram'
-  | 'openSocket'
-  | 'closeSocket'
-  | 'expectProbes'
-  | 'forgetProbes'
-  | 'takeDatagrams'
-  | 'activePeers'
->
 
 interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
   /** Called with all events but `failed` and `interface`. */
@@ -66,7 +49,7 @@ const NO_STATS: EngineStats = {
 
 export class EngineSupervisor {
   /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
-  readonly engine: SupervisedEngine
+  readonly engine: TunnelEngine
   readonly #init: EngineSupervisorInit
   readonly #components: EngineSupervisorComponents
   readonly #keeper: InterfaceKeeper

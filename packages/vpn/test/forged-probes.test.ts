@@ -3,7 +3,7 @@ import type { Endpoint } from '@mesh/engine'
 import { parseIp } from '@mesh/core'
 import { afterEach, expect, test } from 'vitest'
 import { ANSWERS_TO_UNPROVEN, UNPROVEN_ANSWERS } from '../src/paths/limits.ts'
-import { deriveProbeKeys } from '../src/paths/probe-keys.ts'
+import { deriveProbeKeys } from '../src/keys/secrets.ts'
 import { decodeProbe, encodeProbe, LEAST_PING_BYTES } from '../src/paths/probe-message.ts'
 import { PathNetwork, type SimMember } from './path-network.ts'
 

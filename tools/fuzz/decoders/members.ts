@@ -32,7 +32,7 @@ import {
   tryParsePublicKey,
 } from '../../../packages/trust/src/legacy/ecdsa-keys.ts'
 import { CHALLENGE_TEXT } from '../../../packages/trust/src/limits.ts'
-import { readUsed } from '../../../packages/vpn/src/addresses/used-addresses.ts'
+import { readUsed } from '../../../packages/vpn/src/addresses/machines-bucket.ts'
 import { readLeader, readWaiting } from '../../../packages/vpn/src/addresses/dhcp-bucket.ts'
 import { createPacketGatherer } from '../../../packages/vpn/src/legacy/split-packets.ts'
 import { decodeProbe, encodeProbe, probeToken } from '../../../packages/vpn/src/paths/probe-message.ts'

@@ -1,10 +1,9 @@
 import type { IpAddress } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import { expect, test } from 'vitest'
-import { createPathState } from './create-path-state.ts'
 import { explain, isSameNat, type Nats } from './explain.ts'
 import { IDLE_MS } from './limits.ts'
-import type { PathInput } from './path-state.ts'
+import { createPathState, type PathInput } from './path-state.ts'
 import type { CandidateKind } from '../wire/control-message.ts'
 import { step } from './step.ts'
 

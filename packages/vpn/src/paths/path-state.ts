@@ -1,5 +1,6 @@
 /** The knowledge of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
 import type { Endpoint } from '@mesh/engine'
+import { ALTERNATIVES_MS, LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { Candidate, CandidateKind } from '../wire/control-message.ts'
 
 /** The port of a further socket of the engine; undefined: its own one. */
@@ -111,6 +112,43 @@ export interface PathState {
   readonly drawNonce: () => bigint
   /** When searches began that the peer's messages asked for. */
   toldAt: number[]
+}
+
+export function createPathState(
+  {
+    wantedMtu,
+    current,
+    drawNonce,
+    isWatched,
+  }: Pick<PathState, 'wantedMtu' | 'current' | 'drawNonce' | 'isWatched'>,
+  now: number,
+): PathState {
+  return {
+    wantedMtu,
+    leastMtu: Math.min(LEAST_PATH_MTU, wantedMtu),
+    metAt: now,
+    current,
+    measureAt: now,
+    paths: new Map(),
+    chosen: undefined,
+    isSuspect: false,
+    otherPorts: [],
+    copiedAt: Number.NEGATIVE_INFINITY,
+    lostAt: Number.NEGATIVE_INFINITY,
+    isLetGo: false,
+    brokeAt: [],
+    isBreakNear: false,
+    searchAt: now,
+    searchedAt: Number.NEGATIVE_INFINITY,
+    round: ROUNDS_MS.length,
+    activeAt: now,
+    isWatched,
+    probeAt: now,
+    alternativesAt: now + ALTERNATIVES_MS,
+    isKept: false,
+    drawNonce,
+    toldAt: [],
+  }
 }
 
 export type PathInput =

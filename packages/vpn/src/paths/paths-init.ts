@@ -1,6 +1,7 @@
 /** The ways to peers over UDP, as the tunnels see them; `createPaths` makes them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Endpoint, Engine } from '@mesh/engine'
+import type { Endpoint } from '@mesh/engine'
+import type { TunnelEngine } from '../ports.ts'
 import type { PathsMessage } from '../wire/control-message.ts'
 import type { UdpStatus } from './explain.ts'
 import type { UdpPath } from './path-state.ts'
@@ -12,16 +13,9 @@ export interface PathsInit extends WatchedCandidatesInit {
 }
 
 export interface PathsComponents {
-  readonly engine: Pick<
-    Engine,
-    | 'sendDatagram'
-    | 'expectProbes'
-    | 'forgetProbes'
-    | 'takeDatagrams'
-    | 'activePeers'
-    | 'udpPort'
-    | 'openSocket'
-    | 'closeSocket'
+  readonly engine: Omit<
+    TunnelEngine,
+    'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
   >
   /** Sends a control message. False: no channel stands. */
   readonly tell: (peer: PeerId, message: Uint8Array) => boolean

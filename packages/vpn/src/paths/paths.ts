@@ -23,15 +23,21 @@ import {
   WATCHED_UNUSED_PATHS,
 } from './limits.ts'
 import { CandidateTeller } from './candidate-teller.ts'
-import { createPathState } from './create-path-state.ts'
 import { type PathEnds, pathKey } from './known-paths.ts'
 import { OwnSockets } from './own-sockets.ts'
-import type { LocalSocket, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
+import {
+  createPathState,
+  type LocalSocket,
+  type PathEffect,
+  type PathInput,
+  type PathState,
+  type UdpPath,
+} from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'
 import { ProbeBudget } from './probe-budget.ts'
 import { decodeProbe, drawProbeNonce, encodeProbe, type Pong, probeToken } from './probe-message.ts'
 import type { ControlEnds, PathsComponents, PathsInit } from './paths-init.ts'
-import { deriveProbeKeys, type ProbeKeys } from './probe-keys.ts'
+import { deriveProbeKeys, type ProbeKeys } from '../keys/secrets.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 import { WatchedCandidates } from './watched-candidates.ts'
 
@@ -69,9 +75,10 @@ export class Paths {
   #cancelActivity: (() => void) | undefined
   #stopped = false
 
-  constructor(init: PathsInit, components: PathsComponents) {
+  constructor(init: PathsInit, given: PathsComponents) {
+    const components = { ...given, log: given.log.child('paths') }
     this.#init = init
-    this.#components = { ...components, log: components.log.child('paths') }
+    this.#components = components
     this.#sockets = new OwnSockets({
       ...components,
       isNeeded: () => this.#all().some(({ state }) => state.chosen?.isThroughNat === true),

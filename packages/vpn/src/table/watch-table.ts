@@ -12,13 +12,13 @@ import {
   MAX_REBUILD_DELAY_MS,
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
+  MAX_TABLE_ROUTES,
   REMEMBER_ROUTES_MS,
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
 import type { AcceptedRoute } from '../vpn.ts'
 import { tableSteps, type VpnTable } from './build-table.ts'
-import { readRoutes, writeRoutes } from './remembered-routes.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 
 interface TableWatchInit {
@@ -62,7 +62,10 @@ export class TableWatch {
   /** The host's networks and routes of the table that was built last. */
   #host = ''
   #held: readonly AcceptedRoute[] = []
-  /** Those of an earlier run, whose owners may not have been heard yet. */
+  /**
+   * Those of an earlier run, whose owners may not have been heard yet. A member can date a route back at will, so that by dates
+   * alone whoever came last could have a part of another's network after each start.
+   */
   readonly #remembered: readonly HeldRoute[]
   readonly #store: LeaseStore
   #cancelWrite: (() => void) | undefined
@@ -179,4 +182,23 @@ function hostOf({ connected, routed }: TableInput): string {
 
 function textOf(routes: readonly HeldRoute[]): string {
   return routes.map(({ peer, range }) => `${peer} ${range}`).join()
+}
+
+/** Gives none where nothing, or no list of such routes, was kept. */
+function readRoutes(store: LeaseStore): readonly HeldRoute[] {
+  try {
+    const kept: unknown = JSON.parse(store.read() ?? '[]')
+    return Array.isArray(kept) ? kept.slice(0, MAX_TABLE_ROUTES).filter(isRoute) : []
+  } catch {
+    return []
+  }
+}
+
+function writeRoutes(store: LeaseStore, routes: readonly HeldRoute[]): void {
+  store.write(JSON.stringify(routes.map(({ peer, range }) => ({ peer, range }))))
+}
+
+function isRoute(kept: unknown): kept is HeldRoute {
+  const { peer, range } = (kept ?? {}) as { readonly peer?: unknown; readonly range?: unknown }
+  return typeof peer === 'string' && typeof range === 'string'
 }

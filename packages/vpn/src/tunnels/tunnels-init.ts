@@ -1,10 +1,10 @@
 /** The tunnels to the peers of a VPN, as the rest of it sees them. */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Engine, EngineEvent, Tunnel, TunnelPath } from '@mesh/engine'
+import type { Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
 import type { Candidate } from '../wire/control-message.ts'
 import type { PathsInit } from '../paths/paths-init.ts'
-import type { PeerPath, VpnNetwork } from '../ports.ts'
+import type { PeerPath, TunnelEngine, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
 import type { Refusal } from '../streams/refusals.ts'
 
@@ -23,36 +23,8 @@ export interface TunnelsInit {
 }
 
 export interface TunnelsComponents {
-  readonly network: Pick<
-    VpnNetwork,
-    | 'channels'
-    | 'streams'
-    | 'speaks'
-    | 'connect'
-    | 'pathOf'
-    | 'onPath'
-    | 'ping'
-    | 'mapUdpPort'
-    | 'endDead'
-    | 'onDoubt'
-  >
-  readonly engine: Pick<
-    Engine,
-    | 'publicKey'
-    | 'take'
-    | 'inject'
-    | 'injectPackets'
-    | 'restart'
-    | 'retryHandshake'
-    | 'udpPort'
-    | 'sendDatagram'
-    | 'openSocket'
-    | 'closeSocket'
-    | 'expectProbes'
-    | 'forgetProbes'
-    | 'takeDatagrams'
-    | 'activePeers'
-  >
+  readonly network: Omit<VpnNetwork, 'blockRanges'>
+  readonly engine: TunnelEngine
   /**
    * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
    * call to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read

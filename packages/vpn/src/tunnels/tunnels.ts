@@ -55,10 +55,11 @@ export class Tunnels {
   #cancelApply: (() => void) | undefined
   #stopped = false
 
-  constructor(init: TunnelsInit, components: TunnelsComponents) {
+  constructor(init: TunnelsInit, given: TunnelsComponents) {
+    const components = { ...given, log: given.log.child('tunnels') }
     const { network, engine, log } = components
     this.#init = init
-    this.#components = { ...components, log: components.log.child('tunnels') }
+    this.#components = components
     this.#none = noTunnel(init.mtu)
     this.#refusals = createRefusalCounter(log)
     const shared = { ...components, refusals: this.#refusals }

@@ -1,8 +1,7 @@
 import type { IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
-import { createPathState } from './create-path-state.ts'
 import { MAX_PATHS } from './limits.ts'
-import type { PathInput } from './path-state.ts'
+import { createPathState, type PathInput } from './path-state.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 
 const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
