@@ -44,7 +44,7 @@ function createStage() {
   return { victim, stranger }
 }
 
-const ping = (nonce: bigint) => ({ kind: 'ping', nonce, length: LEAST_PING_BYTES, turn: 0 }) as const
+const ping = (nonce: bigint) => ({ kind: 'ping', nonce, length: LEAST_PING_BYTES, epoch: 0 }) as const
 
 test('answers of a stranger that never saw the probes are not believed', async () => {
   const { victim, stranger } = createStage()

@@ -351,8 +351,8 @@ export class Paths {
       const pong = encodeProbe({ kind: 'pong', nonce, length, observed: to }, seal)
       return void engine.sendDatagram(to, pong, effect.socket)
     }
-    const { socket, turn } = effect.by
-    if (engine.sendDatagram(to, encodeProbe({ kind: 'ping', nonce, length, turn }, seal), socket)) return
+    const { socket, epoch } = effect.by
+    if (engine.sendDatagram(to, encodeProbe({ kind: 'ping', nonce, length, epoch }, seal), socket)) return
     // later, as this is inside of a step
     clock.after(0, () => {
       if (this.#members.get(peer) === member) this.#step(member, { type: 'unsent', nonce })

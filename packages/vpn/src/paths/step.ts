@@ -174,7 +174,7 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
 
 function takePing(
   state: PathState,
-  { from, socket, nonce, length, turn }: Extract<PathInput, { readonly type: 'ping' }>,
+  { from, socket, nonce, length, epoch }: Extract<PathInput, { readonly type: 'ping' }>,
   now: number,
   effects: PathEffect[],
 ): void {
@@ -185,8 +185,8 @@ function takePing(
   const path = pathTo(state, { endpoint: from, socket }, 'heard')
   if (path === undefined) return
   path.heardAt = now
-  path.theirTurn = Math.max(path.theirTurn, turn)
-  if (isOther && chosen !== undefined && turn === chosen.theirTurn) takeOtherPort(state, chosen, nonce, now)
+  path.theirEpoch = Math.max(path.theirEpoch, epoch)
+  if (isOther && chosen !== undefined && epoch === chosen.theirEpoch) takeOtherPort(state, chosen, nonce, now)
   else if (path === chosen) takeCopied(state, chosen, nonce, now)
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)
