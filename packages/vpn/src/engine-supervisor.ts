@@ -2,7 +2,7 @@
  * Keeps an engine running. Its users hold the supervisor. When the interface was taken away, the supervisor opens a new engine
  * and repeats what the earlier one was told. The key stays the same for peers.
  */
-import { type AddressInRange, type Cidr, type Clock, type Logger, toError } from '@mesh/core'
+import { type AddressInRange, type Cidr, toError } from '@mesh/core'
 import type {
   DropReason,
   Engine,
@@ -17,7 +17,7 @@ import type {
 import { InterfaceKeeper } from './interface-keeper.ts'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
 import type { TunnelEngine } from './ports.ts'
-import type { VpnProblem } from './vpn.ts'
+import type { VpnProblem, VpnComponents } from './vpn.ts'
 import { interfaceLost } from './vpn-problems.ts'
 
 interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
@@ -30,10 +30,8 @@ interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | '
   readonly onInterfaceProblem: () => void
 }
 
-interface EngineSupervisorComponents {
+interface EngineSupervisorComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly openEngine: (init: EngineInit) => Engine
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }

@@ -10,11 +10,8 @@ import {
   type AddressInRange,
   BUCKETS,
   type Cidr,
-  type Clock,
   delay,
   type IpAddress,
-  type Logger,
-  type Random,
   toError,
   untilAborted,
 } from '@mesh/core'
@@ -28,7 +25,6 @@ import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
 import { PastAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
 import { LEASE_RETRY_MS } from './limits.ts'
-import type { VpnLedger } from './ports.ts'
 import type { MachineDescription, VpnComponents } from './vpn.ts'
 
 interface OwnAddressesInit {
@@ -45,8 +41,8 @@ interface OwnAddressesInit {
   readonly onChange: () => void
 }
 
-interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'announce'> {
-  readonly ledger: VpnLedger
+interface OwnAddressesComponents
+  extends Pick<VpnComponents, 'initialSync' | 'announce' | 'ledger' | 'clock' | 'random' | 'log'> {
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
   readonly pastStore: LeaseStore
@@ -54,9 +50,6 @@ interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'an
   readonly neighbours: () => readonly string[]
   /** True for a peer that is known to be of our kind. */
   readonly isOurs: (peer: string) => boolean
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 export class OwnAddresses {

@@ -2,15 +2,7 @@
  * Remembers which IPv4 addresses other members had in the last 30 days, over restarts. A lease takes none of them. So a machine
  * that was away finds its address free, and old references do not reach another machine.
  */
-import {
-  BUCKETS,
-  type Cidr,
-  type Clock,
-  type IpAddress,
-  type Logger,
-  tryParseIp,
-  tryParsePeerId,
-} from '@mesh/core'
+import { BUCKETS, type Cidr, type IpAddress, tryParseIp, tryParsePeerId } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
@@ -27,14 +19,13 @@ import {
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PastAddressesComponents {
+interface PastAddressesComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   /** The range in which addresses are leased: no others are remembered. */
   readonly range: Cidr
   readonly ledger: Pick<VpnLedger, 'self' | 'snapshot' | 'subscribe'>
   readonly store: LeaseStore
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 interface Past {

@@ -2,19 +2,18 @@
  * `/edgevpn/0.1`: packets from and to legacy members (docs/WIRE.md 5.1). They come unsealed on streams that libp2p
  * sealed and signed; the engine's filter checks their sources. Never for a peer that speaks `/mesh/vpn/1`.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { VpnNetwork } from '../ports.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { LEGACY_PROTOCOL, MAX_STREAMS_OUT, STREAMS_IN_PER_PEER } from './limits.ts'
 import { PacketReceiver } from './packet-receiver.ts'
 import { PacketSender } from './packet-sender.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface LegacyTunnelsComponents {
+interface LegacyTunnelsComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take' | 'injectPackets'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'speaks'>
-  readonly clock: Clock
-  readonly random: Random
   readonly refusals: RefusalCounter
   /** Why no unsealed packets of the peer are taken; undefined: the engine's table has it as a legacy member. */
   readonly refusal: (peer: PeerId) => Refusal | undefined

@@ -2,15 +2,16 @@
  * Packets to one legacy member, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in one chunk, never
  * over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { STREAM_OPEN_MS } from '../streams/limits.ts'
 import { LEGACY_PROTOCOL, STREAMS_OUT_PER_PEER, STREAM_MS } from './limits.ts'
 import { StreamRetry } from '../streams/stream-retry.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PacketSenderComponents {
+interface PacketSenderComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */
@@ -20,8 +21,6 @@ interface PacketSenderComponents {
   /** Takes one of the streams to all peers; false when there is none left, and `readable` is called once there is. */
   readonly acquire: () => boolean
   readonly release: () => void
-  readonly clock: Clock
-  readonly random: Random
 }
 
 export class PacketSender {

@@ -8,7 +8,7 @@
  * 4. Later the earlier socket closes. The engine's own stays, to see whether the NAT still forgets.
  * 5. When it does not, or the mapping in use ends young, packets use the engine's socket again.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
 import {
   LEAST_BREAK_MS,
@@ -23,8 +23,9 @@ import {
 } from './limits.ts'
 import type { LocalSocket, SocketEpoch } from './path-state.ts'
 import { type Lived, SeenAddresses, type Word } from './seen-addresses.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface OwnSocketsComponents {
+interface OwnSocketsComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly engine: Pick<Engine, 'openSocket' | 'closeSocket' | 'udpPort'>
   /** Says whether there is a path that another mapping would serve. */
   readonly isNeeded: () => boolean
@@ -32,8 +33,6 @@ interface OwnSocketsComponents {
   readonly onCurrent: (current: SocketEpoch) => void
   /** Called after a further socket was closed. */
   readonly onClosed: (socket: LocalSocket) => void
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 /** A witness and the address that it saw. */

@@ -1,5 +1,5 @@
 /** The ways to peers over UDP, as the tunnels see them; `createPaths` makes them. */
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import type { TunnelEngine } from '../ports.ts'
 import type { PathsMessage } from '../wire/control-message.ts'
@@ -7,12 +7,13 @@ import type { UdpStatus } from './explain.ts'
 import type { UdpPath } from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'
 import type { WatchedCandidatesInit } from './watched-candidates.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 export interface PathsInit extends WatchedCandidatesInit {
   readonly self: PeerId
 }
 
-export interface PathsComponents {
+export interface PathsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly engine: Omit<
     TunnelEngine,
     'publicKey' | 'take' | 'inject' | 'injectPackets' | 'restart' | 'retryHandshake'
@@ -27,9 +28,6 @@ export interface PathsComponents {
   readonly onRemapped?: (peer: PeerId) => void
   /** Called when a search found nothing, for another reason than before. */
   readonly onReason?: (peer: PeerId) => void
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 /** The peer at the other end of a control channel, as that tells of it. */

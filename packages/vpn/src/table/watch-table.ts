@@ -3,7 +3,7 @@
  * changes and for a quarter of the time at most. A large table takes more than one turn of the event loop; the earlier one
  * stays in force.
  */
-import { BUCKETS, type Clock, type Logger } from '@mesh/core'
+import { BUCKETS } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { LedgerEvent } from '@mesh/ledger'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
-import type { AcceptedRoute } from '../vpn.ts'
+import type { AcceptedRoute, VpnComponents } from '../vpn.ts'
 import { tableSteps, type VpnTable } from './build-table.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 
@@ -30,10 +30,8 @@ interface TableWatchInit {
   readonly onTable: (table: VpnTable) => void
 }
 
-interface TableWatchComponents {
+interface TableWatchComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly ledger: Pick<VpnLedger, 'subscribe'>
-  readonly clock: Clock
-  readonly log: Logger
   /** Keeps the accepted routes over restarts. */
   readonly routeStore?: LeaseStore
 }

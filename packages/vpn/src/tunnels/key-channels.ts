@@ -5,7 +5,7 @@
  * a while, and a node with waiting packets immediately. A key lives as long as its peer is in the table, or as long as
  * its channel.
  */
-import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
@@ -28,6 +28,7 @@ import { HASH_BYTES, VPN_PROTOCOL } from '../wire/limits.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { derivePresharedKey } from '../keys/secrets.ts'
 import { createWorkQueue } from './work-queue.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 interface KeyChannelsInit {
   readonly self: PeerId
@@ -40,11 +41,8 @@ interface KeyChannelsInit {
   readonly mtu: number
 }
 
-interface KeyChannelsComponents {
+interface KeyChannelsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly channels: VpnChannels
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
   readonly refusals: RefusalCounter
   /** Called with a first key, or another one in its place; undefined: it is forgotten. */
   readonly onKey: (peer: PeerId, key: PeerKey | undefined) => void

@@ -8,7 +8,7 @@
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
@@ -21,8 +21,9 @@ import {
 } from './limits.ts'
 import { STREAM_OPEN_MS } from '../streams/limits.ts'
 import { StreamRetry } from '../streams/stream-retry.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface OutboundComponents {
+interface OutboundComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */
@@ -31,8 +32,6 @@ interface OutboundComponents {
   readonly onSend: () => void
   /** Called when the peer was not reached, or does not speak the protocol any more. It may call `stop`. */
   readonly onOpenFailed: () => void
-  readonly clock: Clock
-  readonly random: Random
 }
 
 export class OutboundStream {

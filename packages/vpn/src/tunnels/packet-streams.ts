@@ -3,7 +3,7 @@
  * stream and only writes to it; the other end only reads. Peers share nothing but the engine's threads, so one that
  * does not read costs the others nothing, and itself what waits in the engine (256 KiB) and in its stream.
  */
-import { type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { type PeerId } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, VpnNetwork } from '../ports.ts'
@@ -20,13 +20,11 @@ import {
 } from './limits.ts'
 import { OutboundStream } from './outbound-stream.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PacketStreamsComponents {
+interface PacketStreamsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly engine: Pick<Engine, 'take' | 'inject' | 'restart' | 'retryHandshake'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'addressOf'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
   readonly refusals: RefusalCounter
   /** True when the engine's table has the peer's key. */
   readonly isReady: (peer: PeerId) => boolean

@@ -1,5 +1,5 @@
 /** The tunnels to the peers of a VPN, as the rest of it sees them. */
-import type { Clock, Logger, PeerId, Random } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
 import type { Candidate } from '../wire/control-message.ts'
@@ -7,6 +7,7 @@ import type { PathsInit } from '../paths/paths-init.ts'
 import type { PeerPath, TunnelEngine, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
 import type { Refusal } from '../streams/refusals.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 export interface TunnelsInit {
   readonly self: PeerId
@@ -22,7 +23,7 @@ export interface TunnelsInit {
   readonly legacy?: boolean
 }
 
-export interface TunnelsComponents {
+export interface TunnelsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly network: Omit<VpnNetwork, 'blockRanges'>
   readonly engine: TunnelEngine
   /**
@@ -33,9 +34,6 @@ export interface TunnelsComponents {
   readonly onTunnels: () => void
   /** Called when packets go another way over UDP to a peer, or for another reason not. */
   readonly onUdpPath?: (peer: PeerId) => void
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 export interface TunnelStatus {

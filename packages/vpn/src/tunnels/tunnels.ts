@@ -11,7 +11,7 @@ import type { Candidate } from '../wire/control-message.ts'
 import { Paths } from '../paths/paths.ts'
 import { LegacyTunnels } from '../legacy/legacy-tunnels.ts'
 import { type ChosenTunnel, chooseTunnel, noTunnel } from './choose-tunnel.ts'
-import { ConnectionDoubts } from './connection-doubts.ts'
+import { LivenessChecks } from './liveness-checks.ts'
 import { tunnelError } from '../streams/tunnel-error.ts'
 import { KeyChannels } from './key-channels.ts'
 import { TUNNELS_GATHER_MS } from './limits.ts'
@@ -41,7 +41,7 @@ export class Tunnels {
   readonly #keys: KeyChannels
   readonly #packets: PacketStreams
   readonly #paths: Paths
-  readonly #doubts: ConnectionDoubts
+  readonly #liveness: LivenessChecks
   readonly #legacy: LegacyTunnels
   readonly #search: PathSearch
   readonly #carriers: Readonly<Record<Tunnel['kind'], Carrier | undefined>>
@@ -82,20 +82,20 @@ export class Tunnels {
         tell: (peer, message) => this.#keys.send(peer, message),
         onPath: (peer) => {
           this.#evaluate(peer)
-          this.#doubts.pathChanged(peer)
+          this.#liveness.pathChanged(peer)
           components.onUdpPath?.(peer)
         },
-        onRemapped: (peer) => this.#doubts.remapped(peer),
+        onRemapped: (peer) => this.#liveness.remapped(peer),
         onReason: (peer) => components.onUdpPath?.(peer),
       },
     )
-    this.#doubts = new ConnectionDoubts({ network, pathOf: (peer) => this.#paths.pathOf(peer) })
+    this.#liveness = new LivenessChecks({ network, pathOf: (peer) => this.#paths.pathOf(peer) })
     this.#packets = new PacketStreams({
       ...shared,
       isReady: (peer) => this.#kindInEngine(peer) === 'wireguard',
       onOpenFailed: (peer) => this.#evaluate(peer),
-      onUnanswered: (peer) => this.#doubts.unanswered(peer),
-      onAnswered: (peer) => this.#doubts.answered(peer),
+      onUnanswered: (peer) => this.#liveness.unanswered(peer),
+      onAnswered: (peer) => this.#liveness.answered(peer),
     })
     this.#legacy = new LegacyTunnels(init.legacy ?? true, {
       ...shared,
@@ -224,7 +224,7 @@ export class Tunnels {
     for (const end of this.#unwatch) end()
     this.#search.stop()
     this.#paths.stop()
-    this.#doubts.stop()
+    this.#liveness.stop()
     this.#packets.stop()
     this.#legacy.stop()
     this.#keys.stop()
@@ -381,7 +381,7 @@ export class Tunnels {
     this.#peers.delete(peer)
     this.#pending.delete(known)
     this.#paths.forget(peer)
-    this.#doubts.forget(peer)
+    this.#liveness.forget(peer)
     this.#packets.forget(peer)
     this.#legacy.forget(peer)
     this.#search.forget(peer)
