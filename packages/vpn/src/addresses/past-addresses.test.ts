@@ -99,7 +99,7 @@ test('addresses outside of the range are none of its', async () => {
   past.stop()
 })
 
-test('thousands of machines are looked through, and what is remembered is saved, in turns', async () => {
+test('thousands of machines are looked through in turns', async () => {
   const [COUNT, LOOK_MS] = [2_000, 0.1]
   const world = createWorld()
   for (let at = 0; at < COUNT; at++) world.machine(`10.0.${at >> 8}.${at & 255}`, peerNamed(`member ${at}`))
@@ -131,10 +131,6 @@ test('thousands of machines are looked through, and what is remembered is saved,
   await manual.advance(0)
   await past.ready
   expect(past.ofOthers()).toHaveLength(COUNT)
-  // once more to see that they are still there
-  await manual.advance(SAVE_PAST_SOON_MS)
-  await manual.advance(SAVE_PAST_INTERVAL_MS)
-  expect(looks).toBe(2 * COUNT)
   expect(Math.max(first, ...perTurn)).toBeLessThanOrEqual(TURN_MS / LOOK_MS + 2 * STEP_ENTRIES)
   past.stop()
 })

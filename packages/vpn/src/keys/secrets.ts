@@ -33,6 +33,10 @@ export function derivePresharedKey(networkKey: string, a: PeerId, b: PeerId): Ui
   return new Uint8Array(hkdfSync('sha256', networkKey, salt, 'mesh wg psk 1', HASH_BYTES))
 }
 
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
 /** Each text as an 8-byte big-endian length and its UTF-8, which docs/PROTOCOLS.md calls `L(text)`. */
 export function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(

@@ -190,7 +190,6 @@ export type PathInput =
   | { readonly type: 'closed'; readonly socket: LocalSocket }
   /** A probe could not be sent. */
   | { readonly type: 'unsent'; readonly nonce: bigint }
-  | { readonly type: 'keep'; readonly isKept: boolean }
   | { readonly type: 'tick' }
 
 /** The way that packets take to the peer, beside the stream. */

@@ -12,7 +12,7 @@ import { loopBudget } from '@mesh/core/limits'
 import type { Datagram, Endpoint } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../wire/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
-import { explain, isSameNat, type Nats, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
+import { explain, natsOf, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
 import {
   ACTIVITY_MS,
   ASK_WITNESSES_MS,
@@ -34,10 +34,10 @@ import {
   type UdpPath,
 } from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'
-import { ProbeBudget } from './probe-budget.ts'
+import { ProbeBudget, type ProbeSource } from './probe-budget.ts'
 import { decodeProbe, drawProbeNonce, encodeProbe, type Pong, probeToken } from './probe-message.ts'
 import type { ControlEnds, PathsComponents, PathsInit } from './paths-init.ts'
-import { deriveProbeKeys, type ProbeKeys } from '../keys/secrets.ts'
+import { deriveProbeKeys, hexOf, type ProbeKeys } from '../keys/secrets.ts'
 import { step, usedPath, wakeAt } from './step.ts'
 import { WatchedCandidates } from './watched-candidates.ts'
 
@@ -54,8 +54,8 @@ interface Member {
   readonly measuring: Set<(rttMs: number | undefined) => void>
   /** The reason that was told last; undefined: there is a path, or none was looked for. */
   reason: NoPathReason | undefined
-  /** Where its control channel came from last, for bounds by address. */
-  address: string | undefined
+  /** Itself, and where its control channel came from last, for bounds. */
+  from: ProbeSource
   readonly teller: CandidateTeller
   cancelTick: (() => void) | undefined
 }
@@ -81,7 +81,7 @@ export class Paths {
     this.#components = components
     this.#sockets = new OwnSockets({
       ...components,
-      isNeeded: () => this.#all().some(({ state }) => state.chosen?.isThroughNat === true),
+      isNeeded: () => [...this.#members.values()].some(({ state }) => state.chosen?.isThroughNat === true),
       onCurrent: (current) => this.#stepAll({ type: 'socket', current }),
       onClosed: (socket) => this.#stepAll({ type: 'closed', socket }),
     })
@@ -89,7 +89,7 @@ export class Paths {
       ...components,
       sockets: this.#sockets,
       onChange: () => {
-        for (const { teller } of this.#all()) teller.tellSoon()
+        for (const { teller } of this.#members.values()) teller.tellSoon()
         this.#askWitnesses()
       },
     })
@@ -100,8 +100,9 @@ export class Paths {
   open(peer: PeerId, { mtu, address }: ControlEnds): void {
     if (this.#stopped || this.#components.engine.udpPort === undefined) return
     const known = this.#members.get(peer)
+    const from = { peer, ...(address !== undefined && { address }) }
     if (known?.mtu === mtu) {
-      known.address = address
+      known.from = from
       return known.teller.reopened()
     }
     if (known !== undefined) this.forget(peer)
@@ -115,7 +116,7 @@ export class Paths {
       state: this.#newState(mtu),
       measuring: new Set(),
       reason: undefined,
-      address,
+      from,
       teller: new CandidateTeller({
         tell: () => this.#tell(member),
         onChangeTold: () => this.#searchToo(member),
@@ -135,16 +136,11 @@ export class Paths {
     const isRight = message.secret.length === PATH_SECRET_BYTES && message.token.length === PATH_TOKEN_BYTES
     if (member === undefined || !isRight) return
     const before = member.theirs
-    if (before === undefined || hexOf(before.message.secret) !== hexOf(message.secret)) {
-      const keys = deriveProbeKeys(
-        { self: this.#init.self, peer },
-        { own: member.secret, theirs: message.secret },
-      )
-      if (before !== undefined) this.#reset(member)
-      member.theirs = { message, keys }
-    } else {
-      member.theirs = { message, keys: before.keys }
-    }
+    const isSame = before !== undefined && hexOf(before.message.secret) === hexOf(message.secret)
+    if (before !== undefined && !isSame) this.#reset(member)
+    const secrets = { own: member.secret, theirs: message.secret }
+    const keys = isSame ? before.keys : deriveProbeKeys({ self: this.#init.self, peer }, secrets)
+    member.theirs = { message, keys }
     this.#expectProbes(member)
     this.#step(member, { type: 'candidates', candidates: this.#believed(message) })
   }
@@ -185,9 +181,9 @@ export class Paths {
 
   /** There is another engine, with another socket. */
   restart(): void {
-    for (const member of this.#all()) this.#expectProbes(member)
+    for (const member of this.#members.values()) this.#expectProbes(member)
     this.#sockets.restart()
-    for (const member of this.#all()) this.#reset(member)
+    for (const member of this.#members.values()) this.#reset(member)
     this.#own.restart()
   }
 
@@ -201,17 +197,8 @@ export class Paths {
     if (this.#components.engine.udpPort === undefined) return noPath('off')
     if (member?.theirs === undefined) return noPath('unsupported')
     const { message } = member.theirs
-    const isSame = isSameNat(this.#own.latest, message.candidates)
-    const nats = { varying: this.#varying(message), isSame }
+    const nats = natsOf(this.#sockets.seen, this.#own.latest, message)
     return explain(member.state, nats, this.#components.clock.monotonic())
-  }
-
-  /** One end alone counts where others see both: else UDP may not pass at all. */
-  #varying({ varies, candidates }: PathsMessage): Nats['varying'] {
-    const own = this.#sockets.seen
-    if (own.varies && varies) return 'both'
-    const areSeen = own.latest(1).length > 0 && candidates.some(({ kind }) => kind === 'seen')
-    return (own.varies || varies) && areSeen ? 'one' : 'none'
   }
 
   /**
@@ -280,12 +267,8 @@ export class Paths {
     return this.#own.latest.some(({ endpoint, kind }) => kind === 'own' && endpoint.address === address)
   }
 
-  #all(): readonly Member[] {
-    return [...this.#members.values()]
-  }
-
   #stepAll(input: PathInput): void {
-    for (const member of this.#all()) this.#step(member, input)
+    for (const member of this.#members.values()) this.#step(member, input)
   }
 
   #newState(wantedMtu: number): PathState {
@@ -336,14 +319,7 @@ export class Paths {
       if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
-    if (
-      theirs === undefined ||
-      !this.#budget.take(effect, {
-        peer: member.peer,
-        ...(member.address !== undefined && { address: member.address }),
-      })
-    )
-      return
+    if (theirs === undefined || !this.#budget.take(effect, member.from)) return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
     const { to, nonce, length } = effect
     const { engine, clock } = this.#components
@@ -379,7 +355,7 @@ export class Paths {
     this.#askedAt = now
     // later, as this is inside of a step
     clock.after(0, () => {
-      for (const each of this.#all())
+      for (const each of this.#members.values())
         if (each !== member && each.state.isKept) this.#step(each, { type: 'measure' })
     })
   }
@@ -395,12 +371,8 @@ export class Paths {
     if (theirs === undefined) return
     const { message, keys } = theirs
     const endpoints = this.#believed(message).map(({ endpoint }) => endpoint)
-    this.#components.engine.expectProbes({
-      token,
-      theirToken: message.token,
-      key: keys.receive,
-      endpoints,
-    })
+    const pair = { token, theirToken: message.token, key: keys.receive, endpoints }
+    this.#components.engine.expectProbes(pair)
   }
 
   #believed({ candidates }: PathsMessage): readonly Candidate[] {
@@ -443,8 +415,4 @@ export class Paths {
     const needsPath = member.theirs !== undefined && usedPath(member.state) === undefined
     if (needsPath) this.#step(member, { type: 'moved' })
   }
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
 }

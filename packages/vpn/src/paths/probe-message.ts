@@ -11,6 +11,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Random } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
+import { hexOf } from '../keys/secrets.ts'
 import { addressBytes, addressOf } from '../wire/address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
 
@@ -82,7 +83,7 @@ export function drawProbeNonce(random: Random): bigint {
 /** The token that a probe names, in hex; undefined: it is no probe. */
 export function probeToken(bytes: Uint8Array): string | undefined {
   if (bytes.length < LEAST_PING_BYTES || MAGIC.some((byte, at) => bytes[at] !== byte)) return undefined
-  return Buffer.from(bytes.subarray(TOKEN_AT, NONCE_AT)).toString('hex')
+  return hexOf(bytes.subarray(TOKEN_AT, NONCE_AT))
 }
 
 /**

@@ -108,9 +108,6 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
       return takeSocket(state, input.current, now)
     case 'closed':
       return takeSocketClosed(state, input.socket, now)
-    case 'keep':
-      state.isKept = input.isKept
-      return
     case 'tick':
       return
   }

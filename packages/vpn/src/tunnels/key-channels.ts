@@ -5,7 +5,7 @@
  * a while, and a node with waiting packets immediately. A key lives as long as its peer is in the table, or as long as
  * its channel.
  */
-import { type PeerId, toError } from '@mesh/core'
+import { type PeerId, toError, untilAborted } from '@mesh/core'
 import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
@@ -114,18 +114,14 @@ export class KeyChannels {
     const member = this.#memberOf(peer)
     if (member.isOpen) return
     const waiter = Promise.withResolvers<void>()
-    const onAbort = () => waiter.reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
     member.waiters.add(waiter)
     if (member.isIdle) {
       this.#queue.remove(peer)
       void this.#open(member)
     }
     try {
-      if (signal.aborted) onAbort()
-      await waiter.promise
+      await untilAborted(waiter.promise, signal)
     } finally {
-      signal.removeEventListener('abort', onAbort)
       member.waiters.delete(waiter)
       this.#advance(member)
     }
