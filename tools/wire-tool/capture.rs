@@ -17,21 +17,34 @@ const MOST_BYTES: usize = 1500;
 /// The datagrams to the engine that passed within two seconds, of those that are wanted.
 pub fn overhear(to: SocketAddr, wanted: impl Fn(&[u8]) -> bool) -> std::io::Result<Vec<Vec<u8>>> {
     let all = (libc::ETH_P_ALL as u16).to_be() as i32;
-    let mut socket =
-        Socket::new(Domain::from(libc::AF_PACKET), Type::from(libc::SOCK_RAW), Some(Protocol::from(all)))?;
+    let mut socket = Socket::new(
+        Domain::from(libc::AF_PACKET),
+        Type::from(libc::SOCK_RAW),
+        Some(Protocol::from(all)),
+    )?;
     socket.set_read_timeout(Some(PATIENCE))?;
     let (mut heard, mut memory, began) = (Vec::new(), vec![0; 1 << 16], Instant::now());
     while began.elapsed() < LISTEN && heard.len() < MOST {
-        let Ok(len) = socket.read(&mut memory) else { continue };
-        heard.extend(datagram_to(&memory[..len], to).filter(|each| wanted(each)).map(<[u8]>::to_vec));
+        let Ok(len) = socket.read(&mut memory) else {
+            continue;
+        };
+        heard.extend(
+            datagram_to(&memory[..len], to)
+                .filter(|each| wanted(each))
+                .map(<[u8]>::to_vec),
+        );
     }
     Ok(heard)
 }
 
 /// What a frame has inside for the engine.
 fn datagram_to(frame: &[u8], to: SocketAddr) -> Option<&[u8]> {
-    let IpAddr::V4(address) = to.ip() else { return None };
-    let packet = frame.get(ETHERNET_HEADER..).filter(|packet| packet.len() <= MOST_BYTES)?;
+    let IpAddr::V4(address) = to.ip() else {
+        return None;
+    };
+    let packet = frame
+        .get(ETHERNET_HEADER..)
+        .filter(|packet| packet.len() <= MOST_BYTES)?;
     let (ip, behind) = packet.split_at_checked(IPV4_HEADER)?;
     let (udp, datagram) = behind.split_at_checked(UDP_HEADER)?;
     let is_for = frame[12..14] == [8, 0]

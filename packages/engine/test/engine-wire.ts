@@ -1,5 +1,5 @@
 import type { PeerId } from '@mesh/core'
-import { type Engine, type EngineEvent } from './engine.ts'
+import { type Engine, type EngineEvent } from '../src/engine.ts'
 
 /**
  * Moves frames between engines of one process. Give each engine `onEvent: wire.from(peer)`, and then

@@ -1,7 +1,7 @@
 import { peerIdFromPublicKey } from '@mesh/core'
 import { expect, test } from 'vitest'
 import type { UdpPath } from '../paths/path-state.ts'
-import { ConnectionDoubts } from './connection-doubts.ts'
+import { LivenessChecks } from './liveness-checks.ts'
 
 const PEER = peerIdFromPublicKey(new Uint8Array(32).fill(1))
 const SURE: UdpPath = {
@@ -14,7 +14,7 @@ const SURE: UdpPath = {
 test('a connection is looked at with each turn of its path for the worse, and there is no hurry to end it after that', () => {
   let path: UdpPath | undefined = SURE
   const looks: AbortSignal[] = []
-  const doubts = new ConnectionDoubts({
+  const doubts = new LivenessChecks({
     pathOf: () => path,
     network: { endDead: async (_peer, signal) => void looks.push(signal) },
   })
@@ -36,7 +36,7 @@ test('a connection is looked at with each turn of its path for the worse, and th
 
 test('another mapping of the NAT is a reason to look each time, and none to end anything soon', () => {
   const looks: AbortSignal[] = []
-  const doubts = new ConnectionDoubts({
+  const doubts = new LivenessChecks({
     pathOf: () => SURE,
     network: { endDead: async (_peer, signal) => void looks.push(signal) },
   })
@@ -47,7 +47,7 @@ test('another mapping of the NAT is a reason to look each time, and none to end 
 
 test('a peer that does not answer is looked at again and again, until something comes', async () => {
   const looks: { readonly signal: AbortSignal; readonly end: () => void }[] = []
-  const doubts = new ConnectionDoubts({
+  const doubts = new LivenessChecks({
     pathOf: () => undefined,
     network: {
       endDead: (_peer, signal) => {

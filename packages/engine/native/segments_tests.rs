@@ -2,8 +2,8 @@
 use super::*;
 use crate::limits::MAX_PACKET_BYTES;
 use crate::packet::{TCP, UDP, parse};
-use crate::test_packets::{Spec, build, build_super, checksums_fit};
-use crate::test_random::Random;
+use crate::testing::packets::{Spec, build, build_super, checksums_fit};
+use crate::testing::random::Random;
 use tun_rs::VirtioNetHdr;
 
 fn cut_all(header: &VirtioNetHdr, bytes: &[u8], limit: usize) -> Result<Vec<Vec<u8>>, Refused> {

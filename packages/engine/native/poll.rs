@@ -1,7 +1,28 @@
 //! What a thread waits for: many descriptors, and a bell that others ring.
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
+
+/// Makes a bell (eventfd).
+pub fn event_fd() -> io::Result<OwnedFd> {
+    // SAFETY: a plain system call.
+    owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })
+}
+
+pub fn ring(bell: &OwnedFd) {
+    let one = 1u64.to_ne_bytes();
+    // SAFETY: eight valid bytes.
+    unsafe { libc::write(bell.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+}
+
+/// The result of a system call that makes a descriptor.
+fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was just made and belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
 
 /// What `wait` gives when the bell was rung; descriptors have other numbers.
 pub const BELL: u64 = 0;
@@ -15,14 +36,9 @@ pub struct Poll {
 
 impl Poll {
     pub fn new() -> io::Result<Poll> {
-        // SAFETY: plain system calls; the results are checked, and belong to nobody else.
-        let owned = |fd: i32| match fd {
-            ..0 => Err(io::Error::last_os_error()),
-            fd => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        };
+        // SAFETY: a plain system call.
         let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        let bell = owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-        let poll = Poll { epoll, bell };
+        let poll = Poll { epoll, bell: event_fd()? };
         poll.add(poll.bell.as_raw_fd(), BELL)?;
         Ok(poll)
     }
@@ -37,9 +53,12 @@ impl Poll {
     }
 
     pub fn ring(&self) {
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight valid bytes.
-        unsafe { libc::write(self.bell.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        ring(&self.bell);
+    }
+
+    /// The descriptor that can be read whenever one of them can.
+    pub fn fd(&self) -> RawFd {
+        self.epoll.as_raw_fd()
     }
 
     pub fn wait(&self, at_most: Duration) -> Vec<u64> {

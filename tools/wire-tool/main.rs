@@ -30,9 +30,14 @@ fn main() {
 }
 
 /// Reads one word of the command line.
-fn parsed<T: std::str::FromStr<Err: Display>>(words: &[String], at: usize, name: &str) -> Result<T, String> {
+fn parsed<T: std::str::FromStr<Err: Display>>(
+    words: &[String],
+    at: usize,
+    name: &str,
+) -> Result<T, String> {
     let word = words.get(at).ok_or_else(|| format!("{name} is missing"))?;
-    word.parse().map_err(|error| format!("{name} {word}: {error}"))
+    word.parse()
+        .map_err(|error| format!("{name} {word}: {error}"))
 }
 
 /// A key of 64 hexadecimal digits.
@@ -43,5 +48,7 @@ fn key_of(hex: &str) -> Result<[u8; 32], String> {
         u8::from_str_radix(text, 16).map_err(|error| error.to_string())
     });
     let bytes: Vec<u8> = bytes.collect::<Result<_, String>>()?;
-    bytes.try_into().map_err(|_| "a key has 64 hexadecimal digits".into())
+    bytes
+        .try_into()
+        .map_err(|_| "a key has 64 hexadecimal digits".into())
 }

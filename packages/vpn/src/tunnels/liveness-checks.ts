@@ -6,19 +6,19 @@ import type { PeerId } from '@mesh/core'
 import type { UdpPath } from '../paths/path-state.ts'
 import type { VpnNetwork } from '../ports.ts'
 
-interface ConnectionDoubtsComponents {
+interface LivenessChecksComponents {
   readonly pathOf: (peer: PeerId) => UdpPath | undefined
   readonly network: Pick<VpnNetwork, 'endDead'>
 }
 
-export class ConnectionDoubts {
-  readonly #components: ConnectionDoubtsComponents
+export class LivenessChecks {
+  readonly #components: LivenessChecksComponents
   /** The peers whose path is in doubt, until it is sure again. */
   readonly #doubted = new Map<PeerId, AbortController>()
   /** The peers of whom nothing comes, and who are looked at now. */
   readonly #silent = new Map<PeerId, AbortController>()
 
-  constructor(components: ConnectionDoubtsComponents) {
+  constructor(components: LivenessChecksComponents) {
     this.#components = components
   }
 

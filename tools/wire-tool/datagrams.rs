@@ -11,7 +11,10 @@ pub struct Batch {
 
 impl Batch {
     fn of(datagrams: &[Vec<u8>], segment: usize) -> Batch {
-        Batch { bytes: datagrams.concat(), segment }
+        Batch {
+            bytes: datagrams.concat(),
+            segment,
+        }
     }
 
     pub fn count(&self) -> u64 {
@@ -94,7 +97,10 @@ pub struct Known {
 
 impl Known {
     fn probes(&self) -> impl Iterator<Item = &[u8]> {
-        self.overheard.iter().map(Vec::as_slice).filter(|one| is_probe(one))
+        self.overheard
+            .iter()
+            .map(Vec::as_slice)
+            .filter(|one| is_probe(one))
     }
 }
 
@@ -116,7 +122,10 @@ fn is_probe(datagram: &[u8]) -> bool {
 /// Batches of one kind; none where what it needs is not known.
 pub fn batches(kind: Kind, known: &Known, random: &mut Random) -> Vec<Batch> {
     match kind {
-        Kind::Handshakes => known.key.map(|key| handshakes(key, random)).unwrap_or_default(),
+        Kind::Handshakes => known
+            .key
+            .map(|key| handshakes(key, random))
+            .unwrap_or_default(),
         Kind::Replayed => known.overheard.iter().map(|one| again(one)).collect(),
         Kind::ReplayedProbes => known.probes().map(again).collect(),
         Kind::NamedProbes => known.probes().map(|one| named(one, random)).collect(),
@@ -143,7 +152,11 @@ fn made(kind: Kind, n: usize, random: &mut Random) -> Batch {
         Kind::Sealed => (Some([4, 0, 0, 0]), 32 + 16 * random.below(60)),
         Kind::Truncated => {
             let change = 1 + random.below(40);
-            let len = if n < BATCHES / 2 { LENGTHS[which] - change } else { LENGTHS[which] + change };
+            let len = if n < BATCHES / 2 {
+                LENGTHS[which] - change
+            } else {
+                LENGTHS[which] + change
+            };
             (Some([which as u8 + 1, 0, 0, 0]), len)
         }
         Kind::Probes => (Some([b'm', b'p', 1, 1 + (n % 2) as u8]), 38 + 20 * (n % 2)),

@@ -37,9 +37,18 @@ pub fn run(words: &[String]) -> Result<String, String> {
     let target: Ipv4Addr = parsed(words, 2, "the address to ping")?;
     let seconds: u64 = parsed(words, 3, "the seconds")?;
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| error.to_string())?;
-    let members = text.lines().map(|line| Member::read(line, key, to)).collect::<Result<_, _>>()?;
-    let mut run = Run { to, target, members };
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| error.to_string())?;
+    let members = text
+        .lines()
+        .map(|line| Member::read(line, key, to))
+        .collect::<Result<_, _>>()?;
+    let mut run = Run {
+        to,
+        target,
+        members,
+    };
     run.until(Instant::now() + Duration::from_secs(seconds));
     Ok(run.report())
 }
@@ -80,13 +89,20 @@ impl Member {
         let [private, preshared, address] = line.split(' ').collect::<Vec<_>>()[..] else {
             return Err(format!("no peer: {line}"));
         };
-        let preshared = if preshared == "-" { None } else { Some(key_of(preshared)?) };
+        let preshared = if preshared == "-" {
+            None
+        } else {
+            Some(key_of(preshared)?)
+        };
         let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-        let socket = UdpSocket::bind(any).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
+        let socket =
+            UdpSocket::bind(any).and_then(|socket| socket.set_nonblocking(true).map(|()| socket));
         Ok(Member {
             socket: socket.map_err(|error| error.to_string())?,
             sessions: Sessions::new(&Identity::new(key_of(private)?), 0, engine, preshared),
-            address: address.parse().map_err(|_| format!("no address: {address}"))?,
+            address: address
+                .parse()
+                .map_err(|_| format!("no address: {address}"))?,
             has_session: false,
             initiated: None,
             echoed: None,
@@ -120,7 +136,8 @@ impl Member {
 
     fn send(&mut self, to: SocketAddr, target: Ipv4Addr) {
         let mut batch = Vec::new();
-        let is_due = |at: Option<Instant>, every| at.is_none_or(|at: Instant| at.elapsed() >= every);
+        let is_due =
+            |at: Option<Instant>, every| at.is_none_or(|at: Instant| at.elapsed() >= every);
         if !self.has_session && is_due(self.initiated, INITIATE_AGAIN) {
             self.sessions.initiate(true, &mut batch);
             self.initiated = Some(Instant::now());

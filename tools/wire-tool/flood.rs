@@ -21,7 +21,11 @@ struct Flood {
 pub fn run(words: &[String]) -> Result<String, String> {
     let flood = Flood::read(words)?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let wanted: Vec<_> = flood.kinds.iter().filter_map(|kind| kind.of_overheard()).collect();
+    let wanted: Vec<_> = flood
+        .kinds
+        .iter()
+        .filter_map(|kind| kind.of_overheard())
+        .collect();
     let overheard = if wanted.is_empty() {
         Vec::new()
     } else {
@@ -29,14 +33,23 @@ pub fn run(words: &[String]) -> Result<String, String> {
         capture::overhear(flood.to, is_wanted).map_err(|error| error.to_string())?
     };
     let heard = overheard.len();
-    let known = Known { key: flood.key, overheard };
-    let all: Vec<Batch> = flood.kinds.iter().flat_map(|kind| batches(*kind, &known, &mut random)).collect();
+    let known = Known {
+        key: flood.key,
+        overheard,
+    };
+    let all: Vec<Batch> = flood
+        .kinds
+        .iter()
+        .flat_map(|kind| batches(*kind, &known, &mut random))
+        .collect();
     if all.is_empty() {
         return Err("nothing to send: handshakes need --key, and nothing was overheard".into());
     }
     let (sent, took) = flood.send(&all).map_err(|error| error.to_string())?;
     let per_second = sent as f64 / took.as_secs_f64();
-    Ok(format!("{{\"sent\":{sent},\"perSecond\":{per_second:.0},\"overheard\":{heard}}}"))
+    Ok(format!(
+        "{{\"sent\":{sent},\"perSecond\":{per_second:.0},\"overheard\":{heard}}}"
+    ))
 }
 
 impl Flood {
@@ -44,7 +57,9 @@ impl Flood {
         let names: String = parsed(words, 2, "the kinds")?;
         let kind_of = |name: &str| {
             let found = KINDS.iter().find(|(known, _)| *known == name);
-            found.map(|(_, kind)| *kind).ok_or_else(|| format!("no kind {name}"))
+            found
+                .map(|(_, kind)| *kind)
+                .ok_or_else(|| format!("no kind {name}"))
         };
         let mut flood = Flood {
             to: parsed(words, 0, "the endpoint")?,
@@ -57,7 +72,9 @@ impl Flood {
         for at in (3..words.len()).step_by(2) {
             let value: String = parsed(words, at + 1, &words[at])?;
             match words[at].as_str() {
-                "--sources" => flood.sources = Some(Prefix::parse(&value).ok_or("--sources is no range")?),
+                "--sources" => {
+                    flood.sources = Some(Prefix::parse(&value).ok_or("--sources is no range")?)
+                }
                 "--rate" => flood.rate = Some(parsed(words, at + 1, "--rate")?),
                 "--key" => flood.key = Some(key_of(&value)?),
                 other => return Err(format!("no option {other}")),
@@ -98,7 +115,13 @@ impl Flood {
 
     /// The next address of the range, scattered over it.
     fn source(&self, n: usize) -> Option<IpAddr> {
-        let Prefix { address: IpAddr::V4(first), length } = self.sources? else { return None };
+        let Prefix {
+            address: IpAddr::V4(first),
+            length,
+        } = self.sources?
+        else {
+            return None;
+        };
         let hosts = 1u32 << (32 - length as u32).min(24);
         let host = (n as u32).wrapping_mul(2_654_435_761) % hosts;
         Some(Ipv4Addr::from_bits(first.to_bits() | host).into())
