@@ -1,4 +1,4 @@
-/** Which connections were asked whether they still carry something, and which of them have stayed silent (`connection-checks.ts`). */
+/** Which connections were asked whether they still carry something, and which of them have stayed silent (`liveness-checks.ts`). */
 import type { Connection } from '@libp2p/interface'
 
 const asked = new WeakSet<Connection>()

@@ -3,8 +3,8 @@ import { RPC } from '@libp2p/gossipsub/message'
 import { identify } from '@libp2p/identify'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from './limits.ts'
-import { boundRpc } from './rpc-bounds.ts'
+import { MAX_GOSSIP_ID_BYTES, MAX_RPC_FIELDS, MAX_SIGNER_BYTES } from '../limits.ts'
+import { boundRpc } from './bounds.ts'
 
 interface Decoding {
   decodeRpc(bytes: Uint8Array): RPC

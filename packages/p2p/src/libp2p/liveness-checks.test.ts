@@ -5,9 +5,9 @@ import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { DOUBT_AFTER_MS, SILENT_AFTER_MS } from './limits.ts'
 import { Muxer } from '../muxer/muxer.ts'
-import { ConnectionChecks, SilentConnectionError } from './connection-checks.ts'
+import { ConnectionChecks, SilentConnectionError } from './liveness-checks.ts'
 import { connectionsTo } from './connections.ts'
-import { isAsked, isInDoubt } from './doubts.ts'
+import { isAsked, isInDoubt } from './liveness.ts'
 
 const STEP_MS = 250
 

@@ -43,7 +43,7 @@ const rpcOf = (message: RPC.Message): RPC => ({ subscriptions: [], messages: [me
 
 test('a message that goes to several peers is encoded once, and each gets it whole', async () => {
   const { pubsub, pushed } = await setUp()
-  shareFrames(pubsub)
+  shareFrames(pubsub as never)
   const message = { topic: 't', data: new Uint8Array(1_000).fill(7), from: new Uint8Array([1]) }
   for (const peer of ['a', 'b', 'c']) expect(pubsub.sendRpc(peer, rpcOf(message))).toBe(true)
   expect(pushed.map(({ peer }) => peer)).toEqual(['a', 'b', 'c'])
@@ -54,7 +54,7 @@ test('a message that goes to several peers is encoded once, and each gets it who
 
 test('a peer for which something rides along gets it with a frame of its own', async () => {
   const { pubsub, pushed } = await setUp()
-  shareFrames(pubsub)
+  shareFrames(pubsub as never)
   const message = { topic: 't', data: new Uint8Array(10), from: new Uint8Array([1]) }
   const prune = [{ topicID: 't', peers: [] }]
   pubsub.control.set('b', { graft: [], prune, ihave: [], iwant: [], idontwant: [] })
@@ -67,7 +67,7 @@ test('a peer for which something rides along gets it with a frame of its own', a
 
 test('a stream that is closed takes nothing, and that is said', async () => {
   const { pubsub } = await setUp()
-  shareFrames(pubsub)
+  shareFrames(pubsub as never)
   const closed = {
     pushPrefixed() {
       throw new Error('the stream is closed')

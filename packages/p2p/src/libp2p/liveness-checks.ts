@@ -10,7 +10,7 @@ import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger, Random } from '@mesh/core'
 import { DOUBT_AFTER_MS, SILENT_AFTER_MS } from './limits.ts'
 import { receivedOn } from '../upstream/libp2p/bound-streams.ts'
-import { isInDoubt, noteAsked, noteDoubt, noteSure } from './doubts.ts'
+import { isInDoubt, noteAsked, noteDoubt, noteSure } from './liveness.ts'
 import { pingConnection } from './ping.ts'
 
 /** A reason to end a connection sooner than any other that is silent. */

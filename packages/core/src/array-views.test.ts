@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { copyOf, isSmallPart } from './small-part.ts'
+import { copyOf, isSmallPart } from './array-views.ts'
 
 test('a copy is in memory of its own, of a Buffer too', () => {
   const part = Buffer.from(new ArrayBuffer(64 * 1_024)).subarray(0, 2_000)

@@ -2,7 +2,7 @@ import { gossipsub } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
 import { createLibp2p } from 'libp2p'
 import { expect, onTestFinished, test } from 'vitest'
-import { boundMessageCache } from './message-cache.ts'
+import { boundMessageCache } from './bounds.ts'
 
 /** What the library keeps to itself. */
 interface Cached {
@@ -20,7 +20,7 @@ async function createCache() {
     services: { identify: identify(), pubsub: gossipsub({ mcacheLength: 2 }) as never },
   })
   onTestFinished(() => host.stop())
-  const pubsub = host.services['pubsub'] as object
+  const pubsub = host.services['pubsub'] as never
   boundMessageCache(pubsub, 1_000)
   return (pubsub as Cached).mcache
 }

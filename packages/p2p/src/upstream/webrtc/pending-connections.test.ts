@@ -9,18 +9,18 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { PENDING_WEBRTC } from '../limits.ts'
-import { boundDirectBeginnings, boundSignalling, WebRtcBeginnings } from './beginnings.ts'
+import { boundDirectConnections, boundSignalling, PendingWebRtc } from './pending-connections.ts'
 import { holdWebRtcLibrary } from './library.ts'
 
 afterAll(holdWebRtcLibrary())
 
 test('what is under way is bounded by address and in all, and what has ended makes way', async () => {
-  const beginnings = new WebRtcBeginnings()
+  const pending = new PendingWebRtc()
   const ends: (() => void)[] = []
   const begin = (address: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
     ends.push(resolve)
-    return beginnings.run(address, () => promise)
+    return pending.run(address, () => promise)
   }
   const refused: string[] = []
   const tell = (address: string) => void begin(address).then((done) => done || refused.push(address))
@@ -31,16 +31,16 @@ test('what is under way is bounded by address and in all, and what has ended mak
   tell('198.51.100.1')
   await eventually(() => expect(refused.at(-1)).toBe('198.51.100.1'))
   ends[0]?.()
-  await eventually(async () => expect(await beginnings.run('198.51.100.1', async () => {})).toBe(true))
-  await beginnings.run('198.51.100.1', () => Promise.reject(new Error('broke'))).catch(() => {})
-  expect(await beginnings.run('198.51.100.1', async () => {})).toBe(true)
+  await eventually(async () => expect(await pending.run('198.51.100.1', async () => {})).toBe(true))
+  await pending.run('198.51.100.1', () => Promise.reject(new Error('broke'))).catch(() => {})
+  expect(await pending.run('198.51.100.1', async () => {})).toBe(true)
 })
 
 test('where a few addresses have all that is under way, one of it makes way for another address', async () => {
-  const beginnings = new WebRtcBeginnings()
+  const pending = new PendingWebRtc()
   const madeWay: string[] = []
   const begin = (address: string) =>
-    beginnings.run(
+    pending.run(
       address,
       (signal) =>
         new Promise<void>((resolve) => {
@@ -69,7 +69,7 @@ function stunQuestion(): Uint8Array {
 }
 
 test('packets from one address begin no more connections than it may have', async () => {
-  const beginnings = new WebRtcBeginnings()
+  const pending = new PendingWebRtc()
   let begun = 0
   let asked = 0
   const host = await createLibp2p({
@@ -79,7 +79,7 @@ test('packets from one address begin no more connections than it may have', asyn
       (components) => {
         const transport: Transport = webRTCDirect({ rtcConfiguration: { iceServers: [] } })(components)
         countBeginnings(transport, () => begun++)
-        boundDirectBeginnings(transport, beginnings, systemClock)
+        boundDirectConnections(transport, pending, systemClock)
         countBeginnings(transport, () => asked++)
         return transport
       },
@@ -128,7 +128,7 @@ test('who may not signal, or has begun too much, begins nothing', async () => {
     return new Promise(() => {})
   }
   const bounded = boundSignalling(transport, {
-    beginnings: new WebRtcBeginnings(),
+    pending: new PendingWebRtc(),
     maySignal: ({ remotePeer }) => String(remotePeer) === 'member',
   })
   let aborted = 0

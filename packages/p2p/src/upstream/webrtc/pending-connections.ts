@@ -5,7 +5,7 @@
  * @wraps `incomingConnection` of the listeners of WebRTC Direct, `_onProtocol` of the transport
  * @without Memory and sockets have no bound: each packet under a new name, and each stream of signalling, makes a native
  * connection.
- * @shown `upstream/webrtc/beginnings.test.ts`, `npm run attack -- stun-questions member-signalling`
+ * @shown `upstream/webrtc/pending-connections.test.ts`, `npm run attack -- stun-questions member-signalling`
  */
 import type { Connection, Listener, Stream, Transport } from '@libp2p/interface'
 import { addressGroup, type Clock } from '@mesh/core'
@@ -18,7 +18,7 @@ import { freeLater } from './library.ts'
 const LIBRARY = '@libp2p/webrtc 6.0.33'
 
 /** Connections that have begun. */
-export class WebRtcBeginnings {
+export class PendingWebRtc {
   readonly #scope = new Scope(PENDING_WEBRTC)
 
   /** Does work where there is a place for it, and tells whether it did. The signal aborts when the place is taken back. */
@@ -40,9 +40,9 @@ interface DirectListener extends Listener {
 }
 
 /** Bounds the connections that packets begin at listeners. @throws MeshError `p2p.incompatible_library` when it listens */
-export function boundDirectBeginnings<T extends Transport>(
+export function boundDirectConnections<T extends Transport>(
   transport: T,
-  beginnings: WebRtcBeginnings,
+  pending: PendingWebRtc,
   clock: Clock,
 ): T {
   const createListener = transport.createListener.bind(transport)
@@ -51,7 +51,7 @@ export function boundDirectBeginnings<T extends Transport>(
     const listener = openInner<DirectListener>(LIBRARY, made, ['incomingConnection'])
     const begin = listener.incomingConnection.bind(listener)
     listener.incomingConnection = async (ufrag, host, port, signal) => {
-      await beginnings.run(addressGroup(host), (evicted) =>
+      await pending.run(addressGroup(host), (evicted) =>
         begin(ufrag, host, port, AbortSignal.any([signal, evicted])),
       )
     }
@@ -65,21 +65,21 @@ interface SignallingTransport extends Transport {
 }
 
 interface SignallingBounds {
-  readonly beginnings: WebRtcBeginnings
+  readonly pending: PendingWebRtc
   readonly maySignal: (connection: Connection) => boolean
 }
 
 /** Bounds the connections that are signalled. @throws MeshError `p2p.incompatible_library` */
 export function boundSignalling<T extends Transport>(
   transport: T,
-  { beginnings, maySignal }: SignallingBounds,
+  { pending, maySignal }: SignallingBounds,
 ): T {
   const signalling = openInner<SignallingTransport>(LIBRARY, transport, ['_onProtocol'])
   const begin = signalling._onProtocol.bind(transport)
   signalling._onProtocol = async (stream, connection, signal) => {
     const isBegun =
       maySignal(connection) &&
-      (await beginnings.run(addressGroupOf(connection), (evicted) => {
+      (await pending.run(addressGroupOf(connection), (evicted) => {
         evicted.addEventListener('abort', () => stream.abort(new Error('another address begins')))
         return begin(stream, connection, AbortSignal.any([signal, evicted]))
       }))

@@ -6,7 +6,7 @@
  * @library node-datachannel 0.33.4
  * @wraps `RTCPeerConnection.prototype._checkConfiguration`, methods of native connections and channels
  * @without Data is lost: an end drops the other queues, with the last messages of honest peers, and never frees their memory.
- * @shown `upstream/webrtc/ends.test.ts`
+ * @shown `upstream/webrtc/close-order.test.ts`
  */
 import { endOfTurn } from '@mesh/core/limits'
 import { type DataChannel, PeerConnection } from 'node-datachannel'

@@ -1,19 +1,28 @@
 /**
- * The parts of gossipsub behind its public face that the gossip topic needs: streams, mesh, and what it tells its
- * peers.
+ * Opens the parts of gossipsub that the gossip topic needs: its streams, its mesh, and what it tells its peers.
  *
- * The defects: gossipsub opens one outbound stream for each peer, and never again when it dies on one side while the
- * connection lives, as when a legacy node rebuilds its gossip (docs/WIRE.md 3.3); and it picks its mesh at random,
- * which costs twice the copies that an agreed choice needs. Neither can be repaired by its options or events.
- * Upstream: libp2p/js-libp2p pull request 3531 takes streams that closed out of the registry, and leaves those that
- * close while their connection stays open for later; ChainSafe/js-libp2p-gossipsub issue 456 has the same.
- * Pinned: @libp2p/gossipsub 17.1.1; `openInternals` checks that all names are there. The repair is
- * covered by `test/gossip-topic.test.ts`, `test/gossip-rotation.test.ts` and `test/legacy-rotation.test.ts`.
+ * @library @libp2p/gossipsub 17.1.1
+ * @wraps streams, mesh, subscriptions and the handlers of control messages
+ * @without A legacy member is cut off: the library opens one outbound stream for each peer, and none again when that one dies
+ * while the connection lives. Its random mesh also costs twice the copies that an agreed choice needs.
+ * @shown `test/gossip-topic.test.ts`, `test/gossip-rotation.test.ts`, `test/legacy-rotation.test.ts`
  */
 import type { GossipSub } from '@libp2p/gossipsub'
 import type { Connection, PeerId, Stream } from '@libp2p/interface'
-import { MeshError } from '@mesh/core'
+import type { RPC } from '@libp2p/gossipsub/message'
 import type { Uint8ArrayList } from 'uint8arraylist'
+import { openInner } from '../inner-names.ts'
+
+/** The messages that are kept for peers that ask for them later. */
+interface MessageCache {
+  readonly msgs: ReadonlyMap<string, { readonly message: CachedMessage }>
+  put(id: unknown, message: CachedMessage, validated?: boolean): boolean
+  shift(): void
+}
+
+export interface CachedMessage {
+  readonly data?: Uint8Array | undefined
+}
 
 export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   readonly peers: Map<string, PeerId>
@@ -30,6 +39,10 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   readonly mesh: Map<string, Set<string>>
   /** Who is subscribed to each topic. */
   readonly topics: Map<string, Set<string>>
+  /** Wait to ride along with the next message to a peer. */
+  readonly control: ReadonlyMap<string, unknown>
+  readonly gossip: ReadonlyMap<string, unknown>
+  readonly mcache: MessageCache
   /** Topics that anything is kept of; null would be all. */
   allowedTopics: Set<string> | null
 
@@ -44,6 +57,7 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   onIncomingStream(stream: Stream, connection: Connection): void
   createOutboundStream(peerId: PeerId, connection: Connection): Promise<void>
   decodeRpc(bytes: Uint8Array): unknown
+  sendRpc(peer: string, rpc: RPC): boolean
   handleReceivedRpc(from: PeerId, rpc: unknown): Promise<void>
   /** False where the subscription is not counted, after which nothing more is done about it. */
   handleReceivedSubscription(from: PeerId, topic: string, subscribe: boolean): boolean
@@ -67,40 +81,39 @@ export interface GossipInternals extends Omit<GossipSub, 'publish'> {
   handleIWant(peer: string, iwant: readonly unknown[]): readonly { readonly topic: string }[]
 }
 
-const METHODS = [
-  'isStarted',
+const NAMES = [
   'addPeer',
-  'removePeer',
-  'onIncomingStream',
+  'addToMesh',
+  'allowedTopics',
+  'control',
   'createOutboundStream',
   'decodeRpc',
-  'handleReceivedRpc',
-  'sendSubscriptions',
-  'sendGraft',
-  'addToMesh',
-  'sendPrune',
-  'join',
-  'handleGraft',
-  'handlePrune',
+  'direct',
+  'gossip',
   'graftOnSubscribe',
+  'handleGraft',
   'handleIHave',
   'handleIWant',
+  'handlePrune',
+  'handleReceivedRpc',
   'handleReceivedSubscription',
+  'isStarted',
+  'join',
+  'mcache',
+  'mesh',
+  'onIncomingStream',
+  'outboundInflightQueue',
+  'peers',
+  'removePeer',
+  'sendGraft',
+  'sendPrune',
+  'sendRpc',
+  'sendSubscriptions',
+  'streamsInbound',
+  'streamsOutbound',
+  'topics',
 ] as const
-const COLLECTIONS = ['peers', 'streamsInbound', 'streamsOutbound', 'direct', 'mesh', 'topics'] as const
 
 /** @throws MeshError `p2p.incompatible_library` when another version of gossipsub is installed */
-export function openInternals(pubsub: GossipSub): GossipInternals {
-  const internals = pubsub as unknown as GossipInternals
-  const missing = [
-    ...METHODS.filter((name) => typeof internals[name] !== 'function'),
-    ...COLLECTIONS.filter((name) => typeof internals[name]?.has !== 'function'),
-    ...(typeof internals.outboundInflightQueue?.push === 'function' ? [] : ['outboundInflightQueue']),
-    ...('allowedTopics' in internals ? [] : ['allowedTopics']),
-  ]
-  if (missing.length === 0) return internals
-  throw new MeshError('p2p.incompatible_library', 'this version of gossipsub does not fit', {
-    details: { missing },
-    hint: 'Install @libp2p/gossipsub 17.1.1.',
-  })
-}
+export const openInternals = (pubsub: GossipSub): GossipInternals =>
+  openInner<GossipInternals>('@libp2p/gossipsub 17.1.1', pubsub, NAMES)

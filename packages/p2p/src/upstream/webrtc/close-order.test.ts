@@ -4,7 +4,7 @@ import { RTCPeerConnection } from 'node-datachannel/polyfill'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { boundDataChannels } from './data-channels.ts'
 import { holdWebRtcLibrary } from './library.ts'
-import { closeNow, readBeforeEnds, withNativeConnection } from './ends.ts'
+import { closeNow, readBeforeEnds, withNativeConnection } from './close-order.ts'
 
 afterAll(holdWebRtcLibrary())
 boundDataChannels(systemClock)
