@@ -23,7 +23,7 @@ import type {
 } from './dns.ts'
 import { dnsError } from './errors.ts'
 import { explainName, type NameExplanation } from './explain.ts'
-import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
+import { Forwarder } from './forwarder/forwarder.ts'
 import { hostOf, whereOf } from './forwarder/exchange.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { createKnownNames, type KnownNames } from './known-names.ts'
@@ -31,7 +31,7 @@ import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, TCP_CONNECTIONS } from './limi
 import { canonicalName } from './names.ts'
 import { findDnsProblems } from './problems.ts'
 import { type Client, clientOf } from './server/clients.ts'
-import { createResponder, type Outcome, OUTCOMES, type Responder } from './server/responder.ts'
+import { Responder, type Outcome, OUTCOMES } from './server/responder.ts'
 import { openTcpServer } from './server/tcp-server.ts'
 import { zonesOf } from './zone/build-zone.ts'
 import { createResponseRates, openUdpServer } from './server/udp-server.ts'
@@ -199,7 +199,9 @@ class DnsNode implements Dns {
   }
 
   get #served() {
-    const responder: Responder = { respond: (request) => this.#responder.respond(request) }
+    const responder = {
+      respond: (request: Parameters<Responder['respond']>[0]) => this.#responder.respond(request),
+    }
     return { responder, clientOf: this.#clientOf, count: this.#count }
   }
 
@@ -219,11 +221,11 @@ class DnsNode implements Dns {
   #makeForwarder(servers: readonly ForwardServer[]): Forwarder | undefined {
     const { forward } = this.#init
     if (forward === undefined || servers.length === 0) return undefined
-    return createForwarder({ ...forward, servers }, this.#components)
+    return new Forwarder({ ...forward, servers }, this.#components)
   }
 
   #makeResponder(): Responder {
-    return createResponder({
+    return new Responder({
       names: this.#names,
       forwarder: this.#forwarder,
       budget: loopBudget(this.#components.clock),

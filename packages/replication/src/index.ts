@@ -47,13 +47,7 @@ export {
   type ReplicatorComponents,
   type ReplicatorInit,
 } from './replicator.ts'
-export {
-  createSession,
-  type Received,
-  type Session,
-  type SessionFault,
-  type SessionInit,
-} from './session/session.ts'
+export { Session, type Received, type SessionFault, type SessionInit } from './session/session.ts'
 export type { PeerReplicationStatus, ReplicationStatus } from './status.ts'
 export type { SyncMessage } from './session/sync-message.ts'
 export { decodeSyncMessage, encodeSyncMessage } from './session/sync-message-codec.ts'

@@ -29,25 +29,13 @@ export interface Refused {
   readonly code: RejectionCode
 }
 
-export interface BlockIntake {
-  /**
-   * Takes a block behind the author's earlier ones; resolves when all of it was judged. Rejects where no more of it comes;
-   * what came before was judged.
-   */
-  take(text: BlockText, author: string): Promise<MergeResult>
-}
-
 interface Author {
   readonly name: string
   waitingBlocks: number
   last: Promise<unknown> | undefined
 }
 
-export function createBlockIntake(init: BlockIntakeInit): BlockIntake {
-  return new SlicingIntake(init)
-}
-
-class SlicingIntake implements BlockIntake {
+export class BlockIntake {
   readonly #init: BlockIntakeInit
   readonly #authors = new Map<string, Author>()
   #waitingBytes = 0
@@ -56,6 +44,10 @@ class SlicingIntake implements BlockIntake {
     this.#init = init
   }
 
+  /**
+   * Takes a block behind the author's earlier ones; resolves when all of it was judged. Rejects where no more of it comes;
+   * what came before was judged.
+   */
   async take(text: BlockText, name: string): Promise<MergeResult> {
     const author = this.#authorOf(name)
     const bytes = heldBytes(text)

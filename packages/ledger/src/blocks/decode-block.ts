@@ -5,12 +5,7 @@
  */
 import type { KeyedEntry } from '../entries/entry.ts'
 import { foldKey, readEntry, readHeadField, Unreadable } from '../go-json/go-fields.ts'
-import {
-  createJsonScanner,
-  type JsonScanner,
-  JsonSyntaxError,
-  JsonTooLongError,
-} from '../go-json/json-scanner.ts'
+import { JsonScanner, JsonSyntaxError, JsonTooLongError } from '../go-json/json-scanner.ts'
 import {
   MAX_BLOCK_BUCKETS,
   MAX_BLOCK_BYTES,
@@ -105,7 +100,7 @@ class BlockDecoder {
   #bytes = 0
 
   constructor(json: Uint8Array | undefined, head: Mutable<BlockHead>) {
-    this.#scanner = createJsonScanner(json)
+    this.#scanner = new JsonScanner(json)
     this.#head = head
     if (json !== undefined) this.#count(json)
   }

@@ -36,54 +36,14 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export interface JsonScanner {
-  /** Offset of the next byte. */
-  readonly offset: number
-  /** True when the text goes on and less of it is there than one field or entry of a block may take. */
-  readonly isShort: boolean
-  /** Brings the next piece of the text, which is copied; undefined: the text has ended. */
-  append(piece: Uint8Array | undefined): void
-  /** Tells the kind of the value that comes next. */
-  kind(): JsonKind
-  /**
-   * Enters an object, yields its next key each time it is called, undefined when the object has ended.
-   * @param maxKeyBytes the bytes that a key may have as written; `MAX_STRING_BYTES` unless given
-   */
-  openObject(maxKeyBytes?: number): () => string | undefined
-  /** @throws JsonTooLongError for one of more bytes as written; `MAX_STRING_BYTES` unless given */
-  string(maxBytes?: number): string
-  /** A number's text as written. */
-  number(): string
-  boolean(): boolean
-  null(): void
-  /** Goes on at an offset that was given since the last call of `append`. */
-  seek(offset: number): void
-  /**
-   * Skips one value of any kind, checking its form, in one go.
-   * @throws JsonTooLongError for one of more than `maxBytes` bytes
-   */
-  skip(maxBytes: number): void
-  /**
-   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn, and more of the
-   * text can come.
-   */
-  skipping(maxBytes: number): Generator<undefined, void>
-  /** @throws JsonSyntaxError when more than white space is left */
-  end(): void
-}
-
-/** @param bytes the whole text; undefined for one of which `append` brings all */
-export function createJsonScanner(bytes?: Uint8Array): JsonScanner {
-  return new ByteScanner(bytes)
-}
-
 /** The token that a value which is being skipped needs next. */
 type SkipState = 'value' | 'in string' | 'key' | 'in key' | 'after'
 
 /** Bytes of the longest number: a double has some 20 digits, Go's printers write no more than 330. */
 const MAX_NUMBER_BYTES = 1024
 
-class ByteScanner implements JsonScanner {
+/** @param bytes the whole text; undefined for one of which `append` brings all */
+export class JsonScanner {
   /** All of the text, or what is there of it. */
   #bytes: Uint8Array
   /** Undefined when all of the text is there. */
@@ -100,14 +60,17 @@ class ByteScanner implements JsonScanner {
     if (bytes === undefined) this.#window = new TextWindow()
   }
 
+  /** Offset of the next byte. */
   get offset(): number {
     return this.#start + this.#at
   }
 
+  /** True when the text goes on and less of it is there than one field or entry of a block may take. */
   get isShort(): boolean {
     return this.#window !== undefined && this.#bytes.length - this.#at < LOOK_AHEAD_BYTES
   }
 
+  /** Brings the next piece of the text, which is copied; undefined: the text has ended. */
   append(piece: Uint8Array | undefined): void {
     if (piece === undefined || this.#window === undefined) {
       this.#window = undefined
@@ -118,6 +81,7 @@ class ByteScanner implements JsonScanner {
     this.#at = 0
   }
 
+  /** Tells the kind of the value that comes next. */
   kind(): JsonKind {
     const byte = this.#peek()
     switch (byte) {
@@ -137,6 +101,10 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /**
+   * Enters an object, yields its next key each time it is called, undefined when the object has ended.
+   * @param maxKeyBytes the bytes that a key may have as written; `MAX_STRING_BYTES` unless given
+   */
   openObject(maxKeyBytes?: number): () => string | undefined {
     this.#take(OPEN_OBJECT, 'an object')
     let first = true
@@ -154,6 +122,7 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /** @throws JsonTooLongError for one of more bytes as written; `MAX_STRING_BYTES` unless given */
   string(maxBytes = MAX_STRING_BYTES): string {
     this.#take(QUOTE, 'a string')
     const start = this.#at
@@ -170,6 +139,7 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /** A number's text as written. */
   number(): string {
     this.#peek()
     const start = this.#at
@@ -191,15 +161,24 @@ class ByteScanner implements JsonScanner {
     this.#literal('null')
   }
 
+  /** Goes on at an offset that was given since the last call of `append`. */
   seek(offset: number): void {
     this.#at = offset - this.#start
   }
 
+  /**
+   * Skips one value of any kind, checking its form, in one go.
+   * @throws JsonTooLongError for one of more than `maxBytes` bytes
+   */
   skip(maxBytes: number): void {
     const skipper = new Skipper()
     if (!this.#skipUntil(this.#at + maxBytes, skipper)) throw new JsonTooLongError('a value is too long')
   }
 
+  /**
+   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn, and more of the
+   * text can come.
+   */
   *skipping(maxBytes: number): Generator<undefined, void> {
     const skipper = new Skipper()
     const end = this.offset + maxBytes
@@ -209,6 +188,7 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /** @throws JsonSyntaxError when more than white space is left */
   end(): void {
     if (this.#peek() !== -1) this.#fail('the end')
   }

@@ -32,14 +32,6 @@ import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
 export type ReceiveRefusal = 'OVERLOAD' | 'NOT_GZIP'
 
-export interface BlockReceiver {
-  /** Takes a message to judge it soon; false when it is refused, so that it is not passed on either. */
-  take(message: TopicMessage): boolean
-  readonly counts: { messages: number; repeated: number; bytes: number; accepted: number; rejected: number }
-  readonly refused: Partial<Record<ReceiveRefusal, number>>
-  stop(): void
-}
-
 export interface BlockReceiverInit {
   /** Bytes that waiting and inflated messages may take together; `GOSSIP_MEMORY_BYTES` by default. */
   readonly maxBytes?: number | undefined
@@ -68,14 +60,7 @@ interface Judged {
 /** The bytes at the end of a gzip: checksum and length of what it holds. */
 const TRAILER_BYTES = 8
 
-export function createBlockReceiver(
-  init: BlockReceiverInit,
-  components: BlockReceiverComponents,
-): BlockReceiver {
-  return new TopicBlockReceiver(init, components)
-}
-
-class TopicBlockReceiver implements BlockReceiver {
+export class BlockReceiver {
   readonly counts = { messages: 0, repeated: 0, bytes: 0, accepted: 0, rejected: 0 }
   readonly refused: Partial<Record<ReceiveRefusal, number>> = {}
   readonly #init: BlockReceiverInit
@@ -96,6 +81,7 @@ class TopicBlockReceiver implements BlockReceiver {
     this.#waiting = new WaitingBlocks({ maxBytes, parallel: MAX_PARALLEL_BLOCKS })
   }
 
+  /** Takes a message to judge it soon; false when it is refused, so that it is not passed on either. */
   take({ author, plaintext, from }: TopicMessage): boolean {
     if (this.#stopped || author === this.#components.ledger.self) return true
     this.counts.messages++
