@@ -12,15 +12,7 @@ import {
 } from '@mesh/core'
 import { loopBudget, Scope } from '@mesh/core/limits'
 import { LRUCache } from 'lru-cache'
-import type {
-  BoundAddress,
-  Dns,
-  DnsComponents,
-  DnsInit,
-  DnsListenAddress,
-  DnsProblem,
-  DnsStatus,
-} from './dns.ts'
+import type { BoundAddress, DnsComponents, DnsInit, DnsListenAddress, DnsProblem, DnsStatus } from './dns.ts'
 import { dnsError } from './errors.ts'
 import { explainName, type NameExplanation } from './explain.ts'
 import { Forwarder } from './forwarder/forwarder.ts'
@@ -48,10 +40,10 @@ const PORT_TRIES = 10
 const MAX_EXPLAIN_SLICES = 200
 
 export function createDns(init: DnsInit, components: DnsComponents): Dns {
-  return new DnsNode(init, components)
+  return new Dns(init, components)
 }
 
-class DnsNode implements Dns {
+export class Dns {
   readonly #init: DnsInit
   readonly #components: DnsComponents
   readonly #names: KnownNames
@@ -88,6 +80,7 @@ class DnsNode implements Dns {
     this.#chooseServers()
   }
 
+  /** Rejects with MeshError `dns.cannot_listen`; then nothing of this address is left. */
   async listen(address: DnsListenAddress): Promise<BoundAddress> {
     const hosts = address.host === undefined ? WILDCARDS : [address.host]
     const ends: AddressListener[] = []
@@ -114,6 +107,12 @@ class DnsNode implements Dns {
     return { host: bound.host, port }
   }
 
+  /**
+   * Who would answer a question, and why not somebody else.
+   *
+   * @param type number of the record type, 1 for A
+   * @throws MeshError `dns.bad_question`, `dns.busy`
+   */
   async explain(name: string, type: number): Promise<NameExplanation> {
     const canonical = canonicalName(name)
     if (canonical === undefined) {
@@ -147,6 +146,7 @@ class DnsNode implements Dns {
     }
   }
 
+  /** The problems that a person should know of, with what to do. */
   problems(): readonly DnsProblem[] {
     return findDnsProblems({
       status: this.status(),
@@ -156,11 +156,13 @@ class DnsNode implements Dns {
     })
   }
 
+  /** Passes questions on to these servers from now on: this machine may be in another network. Needs `forward`. */
   forwardTo(servers: readonly ForwardServer[]): void {
     this.#servers = servers.slice(0, MAX_FORWARD_SERVERS)
     this.#chooseServers()
   }
 
+  /** Closes all listeners. Idempotent. */
   async stop(): Promise<void> {
     this.#names.stop()
     this.#forwarder?.stop()

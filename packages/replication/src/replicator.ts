@@ -70,30 +70,6 @@ export interface ReplicatorComponents {
   readonly compression?: Compression
 }
 
-export interface Replicator {
-  start(): Promise<void>
-  /**
-   * Tells the others that this node ends, which takes a second at most. Idempotent; leaves nothing running. The ledger is
-   * not stopped; before `ready` it goes on holding claims.
-   */
-  stop(): Promise<void>
-  /**
-   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
-   * ledger holds such writes until then. Never after `stop`.
-   */
-  ready(): Promise<void>
-  /**
-   * Keeps an owned entry announced, from when the node is ready; the returned function stops, and leaves the entry.
-   * @param valueText the JSON text, asked for each time that it is written
-   */
-  keepAnnounced(bucket: string, key: string, valueText: () => string): () => void
-  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
-  publish(entries: Iterable<KeyedEntry>): void
-  /** Compares with a peer now. Never rejects. */
-  reconcile(peer: PeerId): Promise<SessionResult>
-  status(): ReplicationStatus
-}
-
 /** @throws MeshError `replication.short_lease` */
 export function createReplicator(init: ReplicatorInit, components: ReplicatorComponents): Replicator {
   const {
@@ -110,13 +86,13 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
       'Raise the ownership TTL, or lower the heartbeat interval.',
     )
   }
-  return new LedgerReplicator(
+  return new Replicator(
     { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries, gossipMemoryBytes },
     components,
   )
 }
 
-class LedgerReplicator implements Replicator {
+export class Replicator {
   readonly #components: ReplicatorComponents
   readonly #scrubIntervalMs: number
   readonly #publisher: Publisher
@@ -215,6 +191,10 @@ class LedgerReplicator implements Replicator {
     if (this.#isRunning()) this.#catchUp.start()
   }
 
+  /**
+   * Tells the others that this node ends, which takes a second at most. Idempotent; leaves nothing running. The ledger is
+   * not stopped; before `ready` it goes on holding claims.
+   */
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return
     this.#state = 'stopped'
@@ -240,10 +220,18 @@ class LedgerReplicator implements Replicator {
     )
   }
 
+  /**
+   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
+   * ledger holds such writes until then. Never after `stop`.
+   */
   ready(): Promise<void> {
     return this.#initialSync.wait()
   }
 
+  /**
+   * Keeps an owned entry announced, from when the node is ready; the returned function stops, and leaves the entry.
+   * @param valueText the JSON text, asked for each time that it is written
+   */
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void {
     const stop = startAnnouncing(
       { bucket, key, valueText },
@@ -256,10 +244,12 @@ class LedgerReplicator implements Replicator {
     }
   }
 
+  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
   publish(entries: Iterable<KeyedEntry>): void {
     this.#publisher.publish(entries)
   }
 
+  /** Compares with a peer now. Never rejects. */
   reconcile(peer: PeerId): Promise<SessionResult> {
     return this.#reconciler.reconcile(peer)
   }

@@ -38,10 +38,9 @@ export {
   type ProxyInit,
   type ProxyStatus,
 } from './proxy/create-proxy.ts'
-export { createServices } from './services/create-services.ts'
+export { createServices, type Services } from './services/create-services.ts'
 export type {
   NamedAddress,
-  Services,
   ServicesComponents,
   ServicesEvent,
   ServicesInit,
