@@ -1,6 +1,5 @@
 /** A node's DNS, as the rest of the node sees it: `createDns` makes one. */
 import type { Cidr, Clock, Logger, Random } from '@mesh/core'
-import type { NameExplanation } from './explain.ts'
 import type { ForwarderStatus } from './forwarder/forwarder.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import type { NamesLedger } from './known-names.ts'

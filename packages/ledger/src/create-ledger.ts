@@ -9,7 +9,6 @@ import { createAdmission, verifyEntry } from './rules/admission.ts'
 import { BlockIntake, type Refused } from './blocks/block-intake.ts'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type {
-  BlockText,
   BucketDelete,
   Change,
   Ledger,
@@ -170,7 +169,7 @@ class MeshLedger implements Ledger {
     return this.#merge(entries, { author, health: this.#state.tree, isHeldBySender: true })
   }
 
-  async receiveBlock(text: BlockText, author: PeerId | undefined): Promise<MergeResult> {
+  async receiveBlock(text: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
     if (this.#stopping.signal.aborted) return NOTHING
     try {
       if (this.mode !== 'off') return await this.#intake.take(text, author ?? '')

@@ -22,20 +22,12 @@
  * ```
  */
 export type { InitialSyncReason, ExpectedMembers } from './presence/initial-sync.ts'
-export {
-  boundPieces,
-  type Compression,
-  createCompression,
-  type Inflated,
-  inflatedBytesOf,
-} from './gossip/compression.ts'
+export { type Compression, createCompression, inflatedBytesOf } from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
 export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'
 export {
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
-  INFLATED_PIECE_BYTES,
-  MAX_WHOLE_INFLATED_BYTES,
   REPLICATION_PROTOCOL,
 } from './limits.ts'
 export type { ReplicationChannel, ReplicationChannels, ReplicationTopic } from './ports.ts'

@@ -4,7 +4,7 @@ import type { Scope } from '@mesh/core/limits'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
-import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
+import type { ConnectedStatus, ExposedStatus } from './status.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */
 export interface NamedAddress {
