@@ -11,7 +11,7 @@ it('has these public names', () => {
     'boundPieces',
     'createCompression',
     'createReplicator',
-    'createSession',
+    'Session',
     'decodeSyncMessage',
     'encodeSyncMessage',
     'estimateIdleTraffic',

@@ -5,9 +5,9 @@ import * as services from './index.ts'
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
     'SERVED_CONNECTIONS',
-    'createDownloads',
+    'Downloads',
     'createEgress',
-    'createFileSharing',
+    'FileSharing',
     'createOwnUser',
     'createProxy',
     'createServices',

@@ -19,7 +19,7 @@ export interface UdpServerInit {
 }
 
 export interface UdpServerComponents {
-  readonly responder: Responder
+  readonly responder: Pick<Responder, 'respond'>
   readonly clientOf: (address: string) => Client
   readonly rates: ResponseRates
   readonly count: (outcome: Outcome) => void

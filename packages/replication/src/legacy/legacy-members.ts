@@ -37,27 +37,8 @@ export interface LegacyMembersComponents {
   readonly logger: Logger
 }
 
-export interface LegacyMembers {
-  start(): void
-  /** Tells who sends what from the form of a block that was judged. */
-  blockTaken(author: PeerId, form: BlockForm): void
-  /** Was a legacy member heard within ten minutes? */
-  areAbout(): boolean
-  /** The legacy members that were heard within ten minutes. */
-  list(): readonly PeerId[]
+export class LegacyMembers {
   /** Whole ledgers that this node sent. */
-  readonly wholeLedgersSent: number
-  stop(): void
-}
-
-export function createLegacyMembers(
-  init: LegacyMembersInit,
-  components: LegacyMembersComponents,
-): LegacyMembers {
-  return new ServedLegacyMembers(init, components)
-}
-
-class ServedLegacyMembers implements LegacyMembers {
   wholeLedgersSent = 0
   readonly #init: LegacyMembersInit
   readonly #components: LegacyMembersComponents
@@ -83,6 +64,7 @@ class ServedLegacyMembers implements LegacyMembers {
     ]
   }
 
+  /** Tells who sends what from the form of a block that was judged. */
   blockTaken(author: PeerId, form: BlockForm): void {
     if (form === 'whole') this.#senders.set(author, this.#components.clock.monotonic())
     if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
@@ -91,10 +73,12 @@ class ServedLegacyMembers implements LegacyMembers {
     this.#init.onHeard(isFirst)
   }
 
+  /** Was a legacy member heard within ten minutes? */
   areAbout(): boolean {
     return this.#presence.isAbout()
   }
 
+  /** The legacy members that were heard within ten minutes. */
   list(): readonly PeerId[] {
     return this.#presence.members()
   }

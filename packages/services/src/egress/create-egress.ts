@@ -48,18 +48,11 @@ export interface EgressStatus {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-export interface Egress {
-  start(): Promise<void>
-  /** Withdraws the entry, ends every connection. Takes a second at most. Idempotent. */
-  stop(): Promise<void>
-  status(): EgressStatus
-}
-
 export function createEgress(init: EgressInit, components: EgressComponents): Egress {
-  return new NodeEgress(init, { ...components, log: components.log.child('egress') })
+  return new Egress(init, { ...components, log: components.log.child('egress') })
 }
 
-class NodeEgress implements Egress {
+export class Egress {
   readonly #components: EgressComponents
   readonly #destinations: Destinations
   readonly #refusals: Refusals
@@ -104,6 +97,7 @@ class NodeEgress implements Egress {
     log.info('egress offered')
   }
 
+  /** Withdraws the entry, ends every connection. Takes a second at most. Idempotent. */
   async stop(): Promise<void> {
     if (this.#stopAnnouncing === undefined) return
     this.#stopAnnouncing()

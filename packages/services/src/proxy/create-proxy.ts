@@ -56,18 +56,11 @@ export interface ProxyStatus {
   readonly lastError: string | undefined
 }
 
-export interface Proxy {
-  /** @throws MeshError `services.bad_address`, `services.cannot_listen` */
-  start(): Promise<void>
-  stop(): void
-  status(): ProxyStatus
-}
-
 export function createProxy(init: ProxyInit, components: ProxyComponents): Proxy {
-  return new NodeProxy(init, { ...components, log: components.log.child('proxy') })
+  return new Proxy(init, { ...components, log: components.log.child('proxy') })
 }
 
-class NodeProxy implements Proxy {
+export class Proxy {
   readonly #components: ProxyComponents
   readonly #choice: EgressChoice
   readonly #legacy: LegacyStreams
@@ -102,6 +95,7 @@ class NodeProxy implements Proxy {
     })
   }
 
+  /** @throws MeshError `services.bad_address`, `services.cannot_listen` */
   async start(): Promise<void> {
     this.#components.user.announce()
     this.#listener = await listenFor(socketAddressOf(this.#listen), (socket) => this.#take(socket))

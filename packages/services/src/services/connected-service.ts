@@ -21,7 +21,7 @@ import {
   type OpenServiceComponents,
   type OpenServiceInit,
 } from './open-service.ts'
-import { type ProviderWatch, watchProvider } from './provider.ts'
+import { ProviderWatch } from './provider.ts'
 import type { ConnectedState, ConnectedStatus } from './status.ts'
 import { listenForDatagrams } from './udp-listener.ts'
 
@@ -60,7 +60,7 @@ export class ConnectedService {
     this.#components = components
     this.#startedAt = components.clock.monotonic()
     const onChange = () => this.#providerChanged()
-    this.#provider = watchProvider(name, { ...components, onChange })
+    this.#provider = new ProviderWatch(name, { ...components, onChange })
   }
 
   get kind() {

@@ -10,19 +10,6 @@ import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limi
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { findPoolServices, poolBucketOf } from './pool.ts'
 
-export interface ProviderWatch {
-  /** Undefined: nobody who is alive offers the name. */
-  readonly provider: PeerId | undefined
-  /** The name under which the provider offers it: of a pool, one of its services. */
-  readonly service: string
-  readonly lastError: string | undefined
-  /** The provider, while it is connected. */
-  readonly ready: PeerId | undefined
-  /** Resolves with a connected provider. @throws the signal's reason */
-  connected(signal: AbortSignal): Promise<PeerId>
-  stop(): void
-}
-
 export interface ProviderComponents {
   readonly ledger: ServicesLedger
   readonly network: ServicesNetwork
@@ -32,12 +19,10 @@ export interface ProviderComponents {
   readonly onChange: () => void
 }
 
-export function watchProvider(name: string, components: ProviderComponents): ProviderWatch {
-  return new LedgerProviderWatch(name, components)
-}
-
-class LedgerProviderWatch implements ProviderWatch {
+export class ProviderWatch {
+  /** Undefined: nobody who is alive offers the name. */
   provider: PeerId | undefined
+  /** The name under which the provider offers it: of a pool, one of its services. */
   service: string
   lastError: string | undefined
   readonly #name: string
@@ -73,10 +58,12 @@ class LedgerProviderWatch implements ProviderWatch {
     queueMicrotask(() => this.#look())
   }
 
+  /** The provider, while it is connected. */
   get ready(): PeerId | undefined {
     return this.#wasConnected ? this.provider : undefined
   }
 
+  /** Resolves with a connected provider. @throws the signal's reason */
   connected(signal: AbortSignal): Promise<PeerId> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
