@@ -26,58 +26,39 @@ const otherPages = () => import('./pages/other-pages.ts')
 const later = (name: keyof Awaited<ReturnType<typeof otherPages>>) => lazyRouteComponent(otherPages, name)
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
-
-const overview = createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage })
-const machines = createRoute({
-  getParentRoute: () => root,
-  path: '/machines',
-  validateSearch: validateListSearch,
-  component: later('MachinesPage'),
-})
+const top = { getParentRoute: () => root }
+const list = { ...top, validateSearch: validateListSearch }
+const overview = createRoute({ ...top, path: '/', component: OverviewPage })
+const machines = createRoute({ ...list, path: '/machines', component: later('MachinesPage') })
 const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: later('MachinePanel') })
 const ledger = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/ledger',
   validateSearch: validateLedgerSearch,
   component: later('LedgerPage'),
 })
 const names = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/names',
   validateSearch: validateNamesSearch,
   component: later('NamesPage'),
 })
 const services = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/services',
   validateSearch: validateServicesSearch,
   component: later('ServicesPage'),
 })
 const files = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/files',
   validateSearch: validateFilesSearch,
   component: later('FilesPage'),
 })
-const guests = createRoute({
-  getParentRoute: () => root,
-  path: '/guests',
-  validateSearch: validateListSearch,
-  component: later('GuestsPage'),
-})
-const exit = createRoute({
-  getParentRoute: () => root,
-  path: '/exit',
-  validateSearch: validateListSearch,
-  component: later('ExitPage'),
-})
-const access = createRoute({
-  getParentRoute: () => root,
-  path: '/access',
-  validateSearch: validateListSearch,
-  component: later('AccessPage'),
-})
-const more = createRoute({ getParentRoute: () => root, path: '/more', component: later('MorePage') })
+const guests = createRoute({ ...list, path: '/guests', component: later('GuestsPage') })
+const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
+const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
+const more = createRoute({ ...top, path: '/more', component: later('MorePage') })
 
 const routeTree = root.addChildren([
   overview,
