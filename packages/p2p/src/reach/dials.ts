@@ -55,9 +55,6 @@ export function toPeerAddress(address: Multiaddr): PeerAddress {
   return { text: address.toString(), relay: relayOf(address) }
 }
 
-/** The event by which libp2p says that a transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
-const HANDSHAKE_BEGINS = 'upgrader:encrypt-outbound-connection'
-
 class TransportDials implements Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
@@ -100,10 +97,10 @@ class TransportDials implements Dials {
   ): Promise<Connection> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
     const bound = isAskedFor ? 'asked' : 'bounded'
-    const dialOne: RaceDialInit['dialOne'] = (address, limit, onAnswer) =>
+    const dialOne: RaceDialInit['dialOne'] = (address, limit) =>
       this.#isOverConnection(address)
-        ? this.#dialAddress(address, limit, onAnswer)
-        : this.#hosts[bound](address, limit, () => this.#dialAddress(address, limit, onAnswer))
+        ? this.dialOne(address, limit)
+        : this.#hosts[bound](address, limit, () => this.dialOne(address, limit))
     return raceDial(complete, { dialOne, clock: this.#clock, signal })
   }
 
@@ -152,36 +149,20 @@ class TransportDials implements Dials {
     return isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined
   }
 
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
-    return this.#dialAddress(address, signal)
-  }
-
-  async #dialAddress(address: Multiaddr, signal: AbortSignal, onAnswer = () => {}): Promise<Connection> {
+  async dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
     if (this.#rules.isBlocked(address)) throw new Error('lies in a blocked range')
     const { connectionManager, transportManager } = this.#host.services.parts.components
     // names that stand for several addresses are resolved by libp2p's own dialler
     if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
-    const onProgress = ({ type }: { readonly type: string }) => {
-      if (type === HANDSHAKE_BEGINS) onAnswer()
-    }
-    const dial = (sure: AbortSignal) => transportManager.dial(address, { signal: sure, onProgress })
-    return await this.#overSure(relayOf(address), { signal, dial })
-  }
-
-  /** Dials over the relay, and once more where the connection to it is silent meanwhile: it is made anew then. */
-  async #overSure(
-    relay: string | undefined,
-    {
-      signal,
-      dial,
-    }: { readonly signal: AbortSignal; readonly dial: (sure: AbortSignal) => Promise<Connection> },
-  ): Promise<Connection> {
-    if (relay === undefined) return await dial(signal)
+    const task = (sure: AbortSignal) => transportManager.dial(address, { signal: sure })
+    const relay = relayOf(address)
+    if (relay === undefined) return await task(signal)
     try {
-      return await this.#checks.whileSure(connectionsTo(this.#host, relay), { signal, task: dial })
+      return await this.#checks.whileSure(connectionsTo(this.#host, relay), { signal, task })
     } catch (error) {
       if (!(error instanceof SilentConnectionError)) throw error
-      return await dial(signal)
+      // the silent connection to the relay is made anew
+      return await task(signal)
     }
   }
 }

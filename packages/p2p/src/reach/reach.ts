@@ -22,7 +22,6 @@ import { type Dials, toPeerAddress } from './dials.ts'
 import { type MachineEffect, Machines } from './machines.ts'
 import type { PeerEffect, PeerInput, PeerState, Route } from './peer-state.ts'
 import type { Surroundings } from './plan.ts'
-import { SlowHandshakeError } from './race-dial.ts'
 import type { RelayReservations } from './relay-reservations.ts'
 import { seeConnection } from './seen-connection.ts'
 
@@ -336,8 +335,7 @@ class ReachShell implements Reach {
       (error: unknown) => {
         const errors = this.#waiting.get(peer)?.errors
         if (errors !== undefined && errors.length < MAX_KEPT_ERRORS) errors.push(error)
-        const answered = error instanceof SlowHandshakeError
-        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error), answered })
+        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error) })
       },
     )
   }
