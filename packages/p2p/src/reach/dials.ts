@@ -14,23 +14,6 @@ import { HostDials, UnneededDialError } from './host-dials.ts'
 import type { PeerAddress, Route } from './peer-state.ts'
 import { raceDial, type RaceDialInit } from './race-dial.ts'
 
-/** Each dial resolves when a connection stands, which the host's events told before. */
-export interface Dials {
-  /** Those that this node can dial now; of each relay one. */
-  usable(addresses: readonly PeerAddress[]): readonly PeerAddress[]
-  /** @param init `isAskedFor`: somebody waits for it, or named the peer: it is dialled however many dials there failed */
-  dial(peer: string, init: PeerDial): Promise<unknown>
-  /** Dials over the relay's address; the NATs between decide. */
-  dialWebRtc(peer: string, relayAt: string): Promise<unknown>
-  abandon(peer: string, route: Route): void
-  /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
-  /** One peer, outside of the machines, for such a service that names peers as others told it: within the bounds by host. */
-  dialFound(peer: string, addresses: readonly Multiaddr[], signal: AbortSignal): Promise<Connection>
-  /** Ends all dials of all peers. */
-  stop(): void
-}
-
 interface PeerDial {
   readonly route: Route
   readonly addresses: readonly PeerAddress[]
@@ -47,15 +30,12 @@ interface DialsComponents {
   readonly checks: Pick<ConnectionChecks, 'whileSure'>
 }
 
-export function createDials(init: DialsInit, components: DialsComponents): Dials {
-  return new TransportDials(init, components)
-}
-
 export function toPeerAddress(address: Multiaddr): PeerAddress {
   return { text: address.toString(), relay: relayOf(address) }
 }
 
-class TransportDials implements Dials {
+/** Each dial resolves when a connection stands, which the host's events told before. */
+export class Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
   readonly #clock: Clock
@@ -72,6 +52,7 @@ class TransportDials implements Dials {
     this.#hosts = new HostDials(clock)
   }
 
+  /** Those that this node can dial now; of each relay one. */
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
     const usable = addresses
       .map(({ text }) => multiaddr(text))
@@ -80,10 +61,12 @@ class TransportDials implements Dials {
     return [...direct, ...oneForEachRelay(usable)].map(toPeerAddress)
   }
 
+  /** @param init `isAskedFor`: somebody waits for it, or named the peer: it is dialled however many dials there failed */
   dial(peer: string, init: PeerDial): Promise<unknown> {
     return this.#run(peer, init.route, (signal) => this.#race(peer, init, signal))
   }
 
+  /** One peer, outside of the machines, for such a service that names peers as others told it: within the bounds by host. */
   async dialFound(peer: string, told: readonly Multiaddr[], signal: AbortSignal): Promise<Connection> {
     if (this.#isStopped) throw new Error('stopped')
     const addresses = this.usable(told.map(toPeerAddress))
@@ -104,6 +87,7 @@ class TransportDials implements Dials {
     return raceDial(complete, { dialOne, clock: this.#clock, signal })
   }
 
+  /** Dials over the relay's address; the NATs between decide. */
   dialWebRtc(peer: string, relayAt: string): Promise<unknown> {
     const address = multiaddr(`${relayAt}/p2p-circuit/webrtc/p2p/${peer}`)
     return this.#run(peer, 'webrtc', (signal) => {
@@ -125,6 +109,7 @@ class TransportDials implements Dials {
     this.#running.get(`${peer} ${route}`)?.abort(new UnneededDialError('given up for another dial'))
   }
 
+  /** Ends all dials of all peers. */
   stop(): void {
     this.#isStopped = true
     for (const dial of this.#running.values()) dial.abort(new UnneededDialError('stopped'))
@@ -149,6 +134,7 @@ class TransportDials implements Dials {
     return isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined
   }
 
+  /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
   async dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
     if (this.#rules.isBlocked(address)) throw new Error('lies in a blocked range')
     const { connectionManager, transportManager } = this.#host.services.parts.components
