@@ -13,7 +13,7 @@ import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
 import { type ChannelService, createChannels } from '../src/channels/channels.ts'
 import { gossipsubSettings, maxFrameBytes } from '../src/gossip/gossipsub-settings.ts'
-import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
+import { GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/muxer/index.ts'
 import { UNREAD_BYTES } from '../src/muxer/limits.ts'
 import { ConnectionChecks } from '../src/libp2p/liveness-checks.ts'
@@ -23,7 +23,7 @@ import type { P2pEvent } from '../src/p2p-node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
 import { createRefusals, type Refusals } from '../src/refusals.ts'
 import { createByteStreams } from '../src/streams/byte-streams.ts'
-import { createMemberStreams, type MemberStreams } from '../src/streams/member-streams.ts'
+import { MemberStreams } from '../src/streams/member-streams.ts'
 
 export type TestHost = Libp2p<{ pubsub: GossipSub }>
 
@@ -107,7 +107,7 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     maxFrameBytes: maxFrameBytes(config),
   })
   const checks = new ConnectionChecks(parts)
-  const streams = createMemberStreams({
+  const streams = new MemberStreams({
     ...parts,
     membership,
     checks,
@@ -122,7 +122,7 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
     unsent: { bytes: 0 },
   })
   const channels = createChannels({ ...parts, streams: byteStreams, membership, held })
-  const topic = createGossipTopic(
+  const topic = new GossipTopicService(
     { config, self: id },
     { ...parts, membership, held, cipher: nativeSealCipher },
   )

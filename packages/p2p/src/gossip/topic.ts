@@ -68,23 +68,7 @@ interface GossipTopicInit {
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
-export interface GossipTopicService extends GossipTopic {
-  readonly publicTopic: PublicTopic | undefined
-  /** Must be called when who may use the network has changed: others hear nothing on the sealed topic. */
-  admissionChanged(): void
-  start(): Promise<void>
-  stop(): Promise<void>
-}
-
-/** @throws MeshError `p2p.incompatible_library` when gossipsub is another version than this is made for */
-export function createGossipTopic(
-  init: GossipTopicInit,
-  components: GossipTopicComponents,
-): GossipTopicService {
-  return new SealedTopic(init, components)
-}
-
-class SealedTopic implements GossipTopicService {
+export class GossipTopicService {
   readonly #config: NetworkConfig
   readonly #components: GossipTopicComponents
   readonly #log: Logger
@@ -212,6 +196,7 @@ class SealedTopic implements GossipTopicService {
     this.#components.membership.noteAuthor(author)
   }
 
+  /** Must be called when who may use the network has changed: others hear nothing on the sealed topic. */
   admissionChanged(): void {
     if (this.#state === 'running') this.#keptOut.review()
   }

@@ -12,7 +12,7 @@ import {
 } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
-import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
+import { GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { ConnectionChecks } from '../libp2p/liveness-checks.ts'
@@ -24,14 +24,14 @@ import { UNREAD_BYTES } from '../muxer/limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, P2pNode } from '../p2p-node.ts'
-import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
+import { PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
-import { createDials, type Dials } from '../reach/dials.ts'
-import { createReach, type Reach } from '../reach/reach.ts'
+import { Dials } from '../reach/dials.ts'
+import { Reach } from '../reach/reach.ts'
 import { RELAY_HOP } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
-import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
+import { MemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
@@ -105,7 +105,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   })
   const unread = new Scope(UNREAD_BYTES)
   const unsent: Unsent = { bytes: 0 }
-  const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
+  const book = new PeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const checks = new ConnectionChecks(components)
   // before the machines, so that they find the older connections of a peer asked when a new one opens
@@ -113,7 +113,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken, checks }, components)
   const isRelay = (peer: string) => spoken.speaks(peer, RELAY_HOP)
   const stopAskingRelays = askRelays(host, { checks, isRelay })
-  const streams = createMemberStreams({
+  const streams = new MemberStreams({
     ...shared,
     membership,
     checks,
@@ -150,7 +150,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       stopAskingRelays()
       checks.stop()
     },
-    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
+    topic: new GossipTopicService(network, { ...shared, membership, held, ...cipher }),
   }
 }
 
@@ -184,9 +184,9 @@ function createReachParts(
 ): ReachParts {
   const { init, host, rules, bootstrap, book, methods, self, membership, spoken, checks } = given
   const configured = methods.open('bootstrap', bootstrap.length > 0)
-  const dials = createDials({ host, rules }, { ...components, checks })
+  const dials = new Dials({ host, rules }, { ...components, checks })
   const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
-  const reach = createReach(
+  const reach = new Reach(
     {
       self,
       isConfigured: (peer) => isConfigured(bootstrap, peer),

@@ -93,8 +93,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       init.metrics(() => components.connectionManager.getConnections()),
     services: {
       identify: identify({ timeout: IDENTIFY_TIMEOUT_MS }),
-      // `peers/push-identify.ts` says when
-      identifyPush: identifyPush({ runOnSelfUpdate: false, debounce: 0 }),
+      identifyPush: identifyPush(),
       // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
       ping: ping(),
       pubsub: gossipsub(init.gossip),

@@ -1,25 +1,22 @@
-/**
- * Whose turn it is among peers that wait for a dial: addresses that told of them take turns, so that one that tells of
- * thousands keeps nobody else's waiting. Pure.
- */
+/** A fair order of peers that wait for a dial: an address that tells of thousands does not delay those of others. Pure. */
 import { isSearching, type PeerState } from './peer-state.ts'
 
-/** Stands for who told of a peer where nobody did: all such have one turn. */
+/** Stands for who told of a peer where nobody did: all such count as told by one. */
 const NOBODY = ''
 
-/** A peer that waits, and the address whose turn it takes. */
+/** A peer that waits, and the address that it counts under. */
 export interface Waiting {
   readonly state: PeerState
-  readonly turnOf: string
+  readonly teller: string
 }
 
 /**
  * Orders peers that wait: configured ones first, then one of each address after the other, those of one address by rank.
  *
  * @param waiting those whose dial is due
- * @param all those whose dial is under way among them: it was the turn of their address
+ * @param all those whose dial is under way among them: they count for their address
  */
-export function inTurn(
+export function inFairOrder(
   waiting: readonly PeerState[],
   all: readonly PeerState[],
   byRank: (a: PeerState, b: PeerState) => number,
@@ -28,12 +25,12 @@ export function inTurn(
   const due = new Set(waiting)
   const taken = countByTeller(all.filter((state) => isSearching(state) && !due.has(state)))
   const placed = waiting.toSorted(byRank).map((state) => {
-    const turnOf = tellerOf(state, counts)
-    const turn = taken.get(turnOf) ?? 0
-    taken.set(turnOf, turn + 1)
-    return { state, turnOf, turn: state.search?.kind === 'configured' ? -1 : turn }
+    const teller = tellerOf(state, counts)
+    const round = taken.get(teller) ?? 0
+    taken.set(teller, round + 1)
+    return { state, teller, round: state.search?.kind === 'configured' ? -1 : round }
   })
-  return placed.toSorted((a, b) => a.turn - b.turn || byRank(a.state, b.state))
+  return placed.toSorted((a, b) => a.round - b.round || byRank(a.state, b.state))
 }
 
 /** Chooses, of the addresses that told of a peer, the one that told of the fewest. */
