@@ -7,10 +7,7 @@ import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
 export interface Members {
   /** Connected members that speak the protocol. */
   ours(): readonly PeerId[]
-  /** Says whether a peer is one of `ours`, at no cost; false until `watch` is called. */
   isOurs(peer: PeerId): boolean
-  /** Keeps `isOurs` up to date. The returned function stops. */
-  watch(): () => void
   /** Gives the leader of us and the connected members on the topic that speak the protocol. */
   leader(): PeerId
 }
@@ -23,17 +20,9 @@ export interface MembersComponents {
 
 export function createMembers({ self, topic, channels }: MembersComponents): Members {
   const ours = () => channels.peersWith(REPLICATION_PROTOCOL)
-  const near = new Set<PeerId>()
   return {
     ours,
-    isOurs: (peer) => near.has(peer),
-    watch() {
-      for (const peer of ours()) near.add(peer)
-      return channels.onPeerWith(REPLICATION_PROTOCOL, (peer, present) => {
-        if (present) near.add(peer)
-        else near.delete(peer)
-      })
-    },
+    isOurs: (peer) => ours().includes(peer),
     leader() {
       const speaking = new Set(ours())
       const candidates = [self, ...topic.peers().filter((peer) => speaking.has(peer))]

@@ -13,6 +13,7 @@ import {
   tryParsePeerId,
 } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
+import { awaitCommit } from '../await-commit.ts'
 import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS, LOCAL_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 
@@ -107,23 +108,10 @@ export function createEgressChoice(
       failedAt.delete(peer)
     },
     retryMs: () => Math.max(LOCAL_WAIT_MS, startLeftMs()),
-    awaited(signal) {
-      const leftMs = startLeftMs()
-      if (leftMs <= 0 || candidates().length > 0) return Promise.resolve()
-      return new Promise((resolve, reject) => {
-        const finish = (act: () => void) => {
-          cancel()
-          unsubscribe()
-          signal.removeEventListener('abort', onAbort)
-          act()
-        }
-        const onAbort = () => finish(() => reject(signal.reason))
-        const cancel = clock.after(leftMs, () => finish(resolve))
-        const unsubscribe = ledger.subscribe(({ type }) => {
-          if (type === 'committed' && candidates().length > 0) finish(resolve)
-        })
-        signal.addEventListener('abort', onAbort, { once: true })
-      })
+    async awaited(signal) {
+      const hasSome = () => candidates().length > 0
+      const ms = startLeftMs()
+      if (ms > 0 && !hasSome()) await awaitCommit(hasSome, { ledger, clock }, { ms, signal })
     },
     get current() {
       return current

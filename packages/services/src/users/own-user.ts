@@ -4,9 +4,10 @@
  */
 import { BUCKETS, type Clock } from '@mesh/core'
 import { encodeBlock, type KeyedEntry } from '@mesh/ledger'
+import { awaitCommit } from '../await-commit.ts'
 import { OWN_USER_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger } from '../ports.ts'
-import { within } from '../timeout.ts'
+import { tookTooLong } from '../timeout.ts'
 
 export interface OwnUser {
   /** Begins to announce it. Idempotent. */
@@ -37,7 +38,6 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   let since: number | undefined
   /** The value that `entries` gave last. */
   let encoded: { readonly entries: readonly KeyedEntry['entry'][]; readonly block: Uint8Array } | undefined
-  const waiting = new Set<() => void>()
 
   const valueText = () => JSON.stringify({ PeerID: self, Timestamp: new Date(clock.now()).toISOString() })
 
@@ -48,8 +48,6 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       return
     }
     since ??= clock.now()
-    for (const resolve of waiting) resolve()
-    waiting.clear()
   }
 
   return {
@@ -61,13 +59,15 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       })
       stopAnnouncing = announce(BUCKETS.users, self, valueText)
     },
-    announced: (outer) =>
-      within({ clock, ms: OWN_USER_MS, signal: outer }, async (signal) => {
-        // an entry of an earlier run counts, too: it is the same identity
+    async announced(signal) {
+      const isHeld = () => {
         look()
-        if (since !== undefined) return
-        await untilWoken(waiting, signal)
-      }),
+        return since !== undefined
+      }
+      // an entry of an earlier run counts, too: it is the same identity
+      if (isHeld() || (await awaitCommit(isHeld, { ledger, clock }, { ms: OWN_USER_MS, signal }))) return
+      throw tookTooLong(OWN_USER_MS)
+    },
     get since() {
       return since
     },
@@ -95,19 +95,3 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
 }
 
 const isUser = (bucket: string, key: string, self: string) => bucket === BUCKETS.users && key === self
-
-function untilWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const wake = () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }
-    const onAbort = () => {
-      waiting.delete(wake)
-      reject(signal.reason)
-    }
-    waiting.add(wake)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
