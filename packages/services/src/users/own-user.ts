@@ -9,29 +9,13 @@ import { OWN_USER_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import { tookTooLong } from '../timeout.ts'
 
-export interface OwnUser {
-  /** Begins to announce it. Idempotent. */
-  announce(): void
-  /**
-   * Resolves when the entry is in the ledger, and on its way to the others.
-   * @throws MeshError `services.timeout`; the signal's reason
-   */
-  announced(signal: AbortSignal): Promise<void>
-  /** Unix ms since when the entry is in the ledger; undefined: it is not. */
-  readonly since: number | undefined
-  /** The entry and this node's heartbeat as a block, for a request. */
-  entries(): Uint8Array
-  /** The entry stays until this node's lease ends. */
-  stop(): void
-}
-
 export interface OwnUserComponents {
   readonly ledger: ServicesLedger
   readonly announce: Announcer
   readonly clock: Clock
 }
 
-export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): OwnUser {
+export function createOwnUser({ ledger, announce, clock }: OwnUserComponents) {
   const { self } = ledger
   let stopAnnouncing: (() => void) | undefined
   let stopWatching = () => {}
@@ -51,6 +35,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   }
 
   return {
+    /** Begins to announce it. Idempotent. */
     announce() {
       if (stopAnnouncing !== undefined) return
       stopWatching = ledger.subscribe((event) => {
@@ -59,7 +44,11 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       })
       stopAnnouncing = announce(BUCKETS.users, self, valueText)
     },
-    async announced(signal) {
+    /**
+     * Resolves when the entry is in the ledger, and on its way to the others.
+     * @throws MeshError `services.timeout`; the signal's reason
+     */
+    async announced(signal: AbortSignal): Promise<void> {
       const isHeld = () => {
         look()
         return since !== undefined
@@ -68,10 +57,12 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       if (isHeld() || (await awaitCommit(isHeld, { ledger, clock }, { ms: OWN_USER_MS, signal }))) return
       throw tookTooLong(OWN_USER_MS)
     },
-    get since() {
+    /** Unix ms since when the entry is in the ledger; undefined: it is not. */
+    get since(): number | undefined {
       return since
     },
-    entries() {
+    /** The entry and this node's heartbeat as a block, for a request. */
+    entries(): Uint8Array {
       const snapshot = ledger.snapshot()
       const own = [BUCKETS.users, BUCKETS.healthcheck].flatMap((bucket): KeyedEntry[] => {
         const entry = snapshot.getLive(bucket, self)
@@ -86,6 +77,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       }
       return encoded.block
     },
+    /** The entry stays until this node's lease ends. */
     stop() {
       stopAnnouncing?.()
       stopWatching()
@@ -93,5 +85,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
     },
   }
 }
+
+export type OwnUser = ReturnType<typeof createOwnUser>
 
 const isUser = (bucket: string, key: string, self: string) => bucket === BUCKETS.users && key === self
