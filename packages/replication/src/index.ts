@@ -24,7 +24,6 @@
 export type { InitialSyncReason, ExpectedMembers } from './presence/initial-sync.ts'
 export { type Compression, createCompression, inflatedBytesOf } from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
-export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'
 export {
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,

@@ -33,7 +33,7 @@ import {
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
 } from './limits.ts'
-import { createMembers, type Members } from './presence/members.ts'
+import { createMembers } from './presence/members.ts'
 import { LegacyMembers } from './legacy/legacy-members.ts'
 import type { ReplicationChannels, ReplicationTopic } from './ports.ts'
 import { Publisher } from './gossip/publisher.ts'
@@ -96,7 +96,6 @@ export class Replicator {
   readonly #components: ReplicatorComponents
   readonly #scrubIntervalMs: number
   readonly #publisher: Publisher
-  readonly #members: Members
   readonly #receiver: BlockReceiver
   readonly #contested: Contested
   readonly #reconciler: Reconciler
@@ -126,7 +125,6 @@ export class Replicator {
       },
       { ...components, members },
     )
-    this.#members = members
     this.#contested = createContested({ ...components, publisher: this.#publisher })
     this.#reconciler = new Reconciler(
       {
@@ -158,7 +156,6 @@ export class Replicator {
     this.#state = 'started'
     const { ledger, topic } = this.#components
     this.#initialSync.begin()
-    this.#ends.push(this.#members.watch())
     this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(
       startReaper({
@@ -181,7 +178,7 @@ export class Replicator {
     if (ledger.mode === 'enforce') this.#ends.push(startKeepingNames(this.#components))
     const identity = new SharedIdentityWatch({
       ...this.#components,
-      compareSoon: () => this.#catchUp.identityAsked(),
+      compareSoon: () => this.#catchUp.compareSoon(),
     })
     this.#identity = identity
     this.#ends.push(() => identity.stop())
@@ -272,17 +269,7 @@ export class Replicator {
         refusedHere: { ...refusedHere },
         refusedThere: { ...refusedThere },
       },
-      peers: [...this.#reconciler.peers.all()].map(([peer, sync]) => ({
-        peer,
-        lastSyncAt: sync.lastSyncAt,
-        equal: sync.equal,
-        lastFailure: sync.lastFailure,
-        sessions: sync.sessions,
-        entriesIn: sync.entriesIn,
-        entriesOut: sync.entriesOut,
-        bytesIn: sync.bytesIn,
-        bytesOut: sync.bytesOut,
-      })),
+      peers: [...this.#reconciler.peers.all()].map(([peer, { counts }]) => ({ peer, ...counts })),
     }
   }
 
@@ -296,7 +283,7 @@ export class Replicator {
       return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
     if (event.type === 'reconsider') return this.#reconsider()
-    if (event.type === 'rejected' && event.code === 'REPLAYED') return this.#catchUp.replayed()
+    if (event.type === 'rejected' && event.code === 'REPLAYED') return this.#catchUp.compareSoon()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
@@ -304,7 +291,7 @@ export class Replicator {
 
   #admissionChanged(): void {
     this.#reconciler.admissionChanged()
-    this.#catchUp.rulesChanged()
+    this.#catchUp.compareSoon()
   }
 
   #clockSet(): void {
@@ -315,7 +302,7 @@ export class Replicator {
 
   #reconsider(): void {
     this.#reconciler.clockSet()
-    this.#catchUp.rulesChanged()
+    this.#catchUp.compareSoon()
   }
 
   #legacyHeard(isFirst: boolean): void {

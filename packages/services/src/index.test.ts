@@ -4,10 +4,10 @@ import * as services from './index.ts'
 
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
-    'SERVED_CONNECTIONS',
     'Downloads',
-    'createEgress',
     'FileSharing',
+    'SERVED_CONNECTIONS',
+    'createEgress',
     'createOwnUser',
     'createProxy',
     'createServices',

@@ -1,3 +1,4 @@
+import { Scope } from '@mesh/core/limits'
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -21,10 +22,9 @@ import { systemClock } from '@mesh/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
 import { DestinationLocks } from '../src/files/destination-lock.ts'
-import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
 import { NOTHING_LEFT_OUT } from '../src/files/left-out.ts'
-import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
+import { FILE_BLOCK_BYTES, LISTS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { requireReadable, scanShare } from '../src/files/scan.ts'
 import { SendingLoad } from '../src/files/sending-load.ts'
@@ -80,7 +80,7 @@ async function transfer(options: TransferOptions = {}) {
     entries: new Uint8Array(0),
     destination,
     locks: options.locks ?? new DestinationLocks(PROCESSES),
-    lists: createListRoom(),
+    lists: new Scope(LISTS),
     signal,
     onShare: () => {},
     onBytes: (byteCount, isMoved) => {

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PeerId, systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
 import { DestinationLocks } from '../src/files/destination-lock.ts'
-import { createListRoom } from '../src/files/list-room.ts'
 import { decodeFileMessage } from '../src/files/file-message.ts'
-import { IDLE_RECEIVER_MS, RECEIVERS } from '../src/files/limits.ts'
+import { IDLE_RECEIVER_MS, LISTS, RECEIVERS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { createChannelPair } from '../src/files/testing/channel-pair.ts'
 import { FileSharing, type FileChannel } from '../src/index.ts'
@@ -82,7 +82,7 @@ async function startSender() {
       entries: new Uint8Array(0),
       destination: join(folder, 'copy'),
       locks: new DestinationLocks(PROCESSES),
-      lists: createListRoom(),
+      lists: new Scope(LISTS),
       signal: new AbortController().signal,
       onShare: () => {},
       onBytes: () => {},

@@ -139,7 +139,7 @@ export class JsonScanner {
    */
   skip(maxBytes: number): void {
     const limit = this.#at + maxBytes
-    /** What closes the objects and arrays that are open. */
+    /** The brackets that close the open objects and arrays. */
     const closers: number[] = []
     let isValueNext = true
     while (isValueNext || closers.length > 0) {

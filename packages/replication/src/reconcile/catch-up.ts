@@ -93,18 +93,11 @@ export class CatchUp {
     if (news) this.#askSoon(peer)
   }
 
-  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock is right again. */
-  rulesChanged(): void {
-    if (!this.#stopping.signal.aborted) this.#askSoon()
-  }
-
-  /** Must be told when an old entry came that has ended: others may have taken it, and are told when ledgers are compared. */
-  replayed(): void {
-    if (!this.#stopping.signal.aborted) this.#askSoon()
-  }
-
-  /** Must be told when this node asked whether another process uses its identity: the answer comes in a comparison. */
-  identityAsked(): void {
+  /**
+   * Compares with some peers soon. Called when what was refused may be taken by now, when an old entry came that has ended
+   * and that others may have taken, and when this node asks whether another process uses its identity.
+   */
+  compareSoon(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 

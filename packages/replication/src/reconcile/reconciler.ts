@@ -355,7 +355,7 @@ export class Reconciler {
       messages,
     }
     const now = this.#components.clock.monotonic()
-    noteSession(this.peers.of(of.peer), result, this.#components.clock.now())
+    noteSession(this.peers.of(of.peer).counts, result, this.#components.clock.now())
     if (failure !== undefined) this.#count(failure)
     if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
     if (!this.#isStopped()) this.#init.onSession(result)

@@ -1,10 +1,10 @@
 /** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
 import { toError } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { checkServiceName } from '../services/service-name.ts'
 import { DestinationLocks, type HolderProcesses } from './destination-lock.ts'
 import { filesError } from './errors.ts'
-import { createListRoom } from './list-room.ts'
-import { MAX_DOWNLOADS } from './limits.ts'
+import { LISTS, MAX_DOWNLOADS } from './limits.ts'
 import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
 
 export interface Download {
@@ -41,7 +41,7 @@ interface Running {
 export class Downloads {
   readonly #fetch: DownloadsInit['fetch']
   readonly #locks: DestinationLocks
-  readonly #lists = createListRoom()
+  readonly #lists = new Scope(LISTS)
   /** The newest is last. */
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()

@@ -13,7 +13,7 @@ import { EarlyBytes } from '../streams/early-bytes.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { pauseReading, readOn } from '../streams/read-sockets.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
-import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
+import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
@@ -205,7 +205,7 @@ export class Proxy {
       if (early.byteLength > 0) stream.send(early)
       bytes.sendTo(stream)
       this.#traffic.bytesOut += bytes.finish()
-      const shared = sharedByClients(stream, this.#components)
+      const shared = sharedBy(this.#components.unwritten.local, stream, this.#components.network)
       splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => {} })
       // whose tunnel came at the moment when it left
       if (socket.destroyed) stream.abort(new Error('the client left'))

@@ -13,7 +13,7 @@ import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
-import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
+import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
 import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from '../streams/endpoint.ts'
 import {
   isLegacyProvider,
@@ -175,7 +175,7 @@ export class ConnectedService {
       splice(socket, stream, {
         traffic: this.#traffic,
         head: rest,
-        shared: sharedByClients(stream, this.#components),
+        shared: sharedBy(this.#components.unwritten.local, stream, this.#components.network),
         onDone: () => this.#open.delete(end),
       })
     } catch (error) {

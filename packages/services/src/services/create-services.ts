@@ -2,7 +2,7 @@
 import { BUCKETS, delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
-import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
+import { serveLegacyService } from './serve-legacy-service.ts'
 import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { createRefusals } from '../wire/refusals.ts'

@@ -2,7 +2,7 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import { BUCKETS, type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { BUCKETS, type Clock, type PeerId, type Random, toError, untilAborted } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
@@ -65,22 +65,12 @@ export class ProviderWatch {
 
   /** Resolves with a connected provider. @throws the signal's reason */
   connected(signal: AbortSignal): Promise<PeerId> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
-      const onAbort = () => {
-        this.#waiting.delete(onConnected)
-        reject(signal.reason)
-      }
-      const onConnected = (peer: PeerId) => {
-        signal.removeEventListener('abort', onAbort)
-        resolve(peer)
-      }
-      this.#waiting.add(onConnected)
-      signal.addEventListener('abort', onAbort, { once: true })
-      // somebody waits: the next try comes sooner than the backoff would have it
-      this.#backoff.hasten(RECONNECT_LEAST_MS)
-      this.#look()
-    })
+    const { promise, resolve } = Promise.withResolvers<PeerId>()
+    this.#waiting.add(resolve)
+    // somebody waits: the next try comes sooner than the backoff would have it
+    this.#backoff.hasten(RECONNECT_LEAST_MS)
+    this.#look()
+    return untilAborted(promise, signal).finally(() => this.#waiting.delete(resolve))
   }
 
   stop(): void {

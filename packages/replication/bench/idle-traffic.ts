@@ -6,8 +6,8 @@
 import { BUCKETS, heartbeatValue } from '@mesh/core'
 import { encodeBlock } from '@mesh/ledger'
 import { gzipSync } from 'fflate'
-import { DIGEST_CHECK_INTERVAL_MS, HEARTBEAT_INTERVAL_MS, SHORT_HASH_BYTES } from '../limits.ts'
-import { encodeSyncMessage } from '../session/sync-message-codec.ts'
+import { DIGEST_CHECK_INTERVAL_MS, HEARTBEAT_INTERVAL_MS, SHORT_HASH_BYTES } from '../src/limits.ts'
+import { encodeSyncMessage } from '../src/session/sync-message-codec.ts'
 
 export interface IdleTrafficInit {
   readonly nodes: number

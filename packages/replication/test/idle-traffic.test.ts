@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { estimateIdleTraffic } from './idle-traffic.ts'
+import { estimateIdleTraffic } from '../bench/idle-traffic.ts'
 
 it('keeps gossip of 20 fully connected idle nodes below 25 kB a node and minute', () => {
   const traffic = estimateIdleTraffic({ nodes: 20, topology: 'full' })

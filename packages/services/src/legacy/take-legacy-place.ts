@@ -1,8 +1,8 @@
 import type { ByteStream } from '../ports.ts'
 import type { AcceptComponents } from '../wire/accept.ts'
 
-/** Takes a slot for a legacy member's stream and gives what frees it; resets the stream, undefined, where all are taken. */
-export function takeLegacySlot(
+/** Takes a place for a legacy member's stream and gives what frees it; resets the stream, undefined, where all are taken. */
+export function takeLegacyPlace(
   stream: ByteStream,
   { connections, network, refusals }: Pick<AcceptComponents, 'connections' | 'network' | 'refusals'>,
 ): (() => void) | undefined {
