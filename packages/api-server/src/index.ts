@@ -59,5 +59,5 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
-export type { VpnCounters, VpnGuest, VpnPeerState, VpnPort, VpnProbe, VpnStatus } from './vpn-port.ts'
+export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'
