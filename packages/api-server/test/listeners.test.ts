@@ -10,7 +10,7 @@ import type { MeshError } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ListenAddress, parseListenAddress } from '../src/index.ts'
-import { withExposure } from '../src/views/exposure.ts'
+import { withExposure } from '../src/handlers/node-reads.ts'
 import { formatListenAddress } from '../src/listen/listen-address.ts'
 import { startTestNode, type TestNode } from './fixture.ts'
 

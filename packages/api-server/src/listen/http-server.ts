@@ -4,7 +4,6 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
-  type ServerOptions,
   type ServerResponse,
   setMaxIdleHTTPParsers,
 } from 'node:http'
@@ -15,36 +14,40 @@ import { addressGroup, type Clock, type Random } from '@mesh/core'
 import { createRate, type Lane, loopBudget, Scope } from '@mesh/core/limits'
 import { Problem, toProblem } from '../messages/problem.ts'
 import { createRequestId } from '../messages/request-id.ts'
-import { formatProblem, sendProblem } from '../messages/reply.ts'
+import { rawProblem, sendProblem } from '../messages/reply.ts'
 import { readHead } from '../messages/target.ts'
 import {
+  HEADERS_TIMEOUT_MS,
   HEALTH_CHECKS,
-  HTTP_TIMEOUTS,
+  KEEP_ALIVE_TIMEOUT_MS,
   LINGER_MS,
   MAX_CONNECTIONS,
   MAX_HEADER_LINES,
   MAX_IDLE_PARSERS,
   REMOTE_CONNECTIONS,
+  REQUEST_TIMEOUT_MS,
   SOCKET_IDLE_TIMEOUT_MS,
+  TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 import { ClientConnection } from './client-connection.ts'
 import { otherMachineOf } from '../messages/other-machine.ts'
 
-interface HttpServerComponents {
-  readonly clock: Clock
-  readonly random: Random
+const TIMEOUTS = {
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
 }
 
 export function createHttpServer(
   app: RequestListener,
-  components: HttpServerComponents,
-  timeouts: ServerOptions = HTTP_TIMEOUTS,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  timeouts = TIMEOUTS,
 ): Server {
-  const { clock, random } = components
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
     ...timeouts,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // the guard answers a missing Host in the API's form
     requireHostHeader: false,
   })
@@ -53,11 +56,9 @@ export function createHttpServer(
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
   passConnections(server, clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    if (hasBody(req)) {
-      res.once('finish', () => {
-        if (!req.complete) cutOff(req.socket, clock)
-      })
-    }
+    res.once('finish', () => {
+      if (!req.complete) cutOff(req.socket, clock)
+    })
     connectionOf(req.socket)?.queue(res, () => {
       try {
         readHead(req)
@@ -72,7 +73,20 @@ export function createHttpServer(
   // a client that expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
-  const answerLast = createLastAnswer(components)
+  const answered = new WeakSet<Duplex>()
+  /** Answers once and ends the connection; without an answer where another one has begun. */
+  const answerLast = (socket: Duplex, problem: Problem) => {
+    if (answered.has(socket)) return
+    answered.add(socket)
+    const last = connectionOf(socket)?.unanswered
+    const finish = () => {
+      if (last?.headersSent === true && !last.writableFinished) socket.destroy()
+      else socket.end(rawProblem(problem, createRequestId(random)))
+      cutOff(socket, clock)
+    }
+    if (last?.req.complete === true) last.once('close', finish)
+    else finish()
+  }
   server.on('connect', (_req, socket) => answerLast(socket, new Problem('http.method_not_allowed')))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable) answerLast(socket, problemOf(error, connectionOf(socket)))
@@ -116,44 +130,26 @@ function connectionOf(socket: Duplex): ClientConnection | undefined {
   return socket instanceof ClientConnection ? socket : undefined
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
-}
-
 /** Tells what is wrong with bytes that are no request. */
 function problemOf(error: NodeJS.ErrnoException, connection: ClientConnection | undefined): Problem {
   const isPath = error.code === 'HPE_HEADER_OVERFLOW' && connection?.isPastPath === false
-  const code = isPath ? 'http.path_too_long' : (CODES.get(error.code ?? '') ?? 'http.bad_request')
+  const code = isPath ? 'http.path_too_long' : (CODES[error.code ?? ''] ?? 'http.bad_request')
   return new Problem(code, undefined, { cause: error })
 }
 
-const CODES = new Map<string, ErrorCode>([
-  ['HPE_HEADER_OVERFLOW', 'http.headers_too_large'],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'http.body_too_large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'http.timeout'],
-])
-
-/** Answers once and ends the connection; without an answer where another one has begun. */
-function createLastAnswer({ clock, random }: HttpServerComponents) {
-  const answered = new WeakSet<Duplex>()
-  return (socket: Duplex, problem: Problem) => {
-    if (answered.has(socket)) return
-    answered.add(socket)
-    const last = connectionOf(socket)?.unanswered
-    const finish = () => {
-      if (last?.headersSent === true && !last.writableFinished) socket.destroy()
-      else socket.end(formatProblem(problem, createRequestId(random)))
-      cutOff(socket, clock)
-    }
-    if (last?.req.complete === true) last.once('close', finish)
-    else finish()
-  }
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'http.headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'http.body_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'http.timeout',
 }
+
+/** The connections that will be cut. */
+const leaving = new WeakSet<Duplex>()
 
 /** Lets the client send on for a moment after its answer, so that it reads the answer instead of a reset. */
 function cutOff(socket: Duplex, clock: Clock): void {
-  socket.once(
-    'close',
-    clock.after(LINGER_MS, () => socket.destroy()),
-  )
+  if (leaving.has(socket)) return
+  leaving.add(socket)
+  const cancel = clock.after(LINGER_MS, () => socket.destroy())
+  socket.once('close', cancel)
 }

@@ -27,7 +27,7 @@ export type ListenAddress =
   | { readonly kind: 'inherited'; readonly descriptor: number }
 
 const UNIX_SCHEME = 'unix://'
-/** The forms of an address, for people. */
+
 export const LISTEN_FORMS = 'HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH'
 
 /** @throws MeshError `api.bad_listen_address` */
@@ -38,11 +38,9 @@ export function parseListenAddress(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:/[\]]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) {
+    const issues = [{ field: 'listen', value: text, expected: LISTEN_FORMS }]
     const message = `cannot listen on ${JSON.stringify(text)}`
-    throw new MeshError<ListenErrorCode>('api.bad_listen_address', message, {
-      hint: `Give ${LISTEN_FORMS}.`,
-      issues: [{ field: 'listen', value: text, expected: LISTEN_FORMS }],
-    })
+    throw new MeshError('api.bad_listen_address', message, { hint: `Give ${LISTEN_FORMS}.`, issues })
   }
   const host = match[1] ?? match[2]
   return { kind: 'tcp', host: host === '' ? undefined : host, port }

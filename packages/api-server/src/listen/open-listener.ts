@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import net from 'node:net'
-import { type Clock, isLoopback, MeshError, type Random } from '@mesh/core'
+import { type Clock, isLoopback, MeshError, type Random, toError } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
 import { createHttpServer } from './http-server.ts'
 import {
@@ -47,18 +47,14 @@ export async function openListener(
   const appOnce = () => (app ??= components.appFor(typeof server.address() === 'object' ? 'tcp' : 'unix'))
   const server = createHttpServer((req, res) => appOnce()(req, res), components)
   try {
-    const removeFile = await listen(server, address, clock)
-    return listenerOf(server, address, removeFile, clock)
+    if (address.kind === 'unix')
+      return listenerOf(server, address, clock, await listenUnix(server, address, clock))
+    server.listen(placeOf(address), LISTEN_BACKLOG)
+    await once(server, 'listening')
+    return listenerOf(server, address, clock)
   } catch (error) {
     throw error instanceof MeshError ? error : explain(error, address)
   }
-}
-
-async function listen(server: Server, address: ListenAddress, clock: Clock): Promise<() => void> {
-  if (address.kind === 'unix') return listenUnix(server, address, clock)
-  server.listen(placeOf(address), LISTEN_BACKLOG)
-  await once(server, 'listening')
-  return () => {}
 }
 
 function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): unknown {
@@ -70,60 +66,65 @@ function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): un
   return BoundSocket === undefined || net.isIP(host) === 0 ? { host, port } : new BoundSocket({ host, port })
 }
 
-function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void, clock: Clock): ApiListener {
+function listenerOf(
+  server: Server,
+  asked: ListenAddress,
+  clock: Clock,
+  removeFile?: () => void,
+): ApiListener {
   const bound = server.address()
   let closing: Promise<void> | undefined
-  const endAll = async () => {
-    removeFile()
-    const cancel = clock.after(STOP_GRACE_MS, () => server.closeAllConnections())
-    server.close()
-    server.closeIdleConnections()
-    await once(server, 'close')
-    cancel()
-  }
-  const close = () => (closing ??= endAll())
-  // Node does not tell the path of an inherited unix socket
+  const close = () =>
+    new Promise<void>((resolve) => {
+      removeFile?.()
+      const cancel = clock.after(STOP_GRACE_MS, () => server.closeAllConnections())
+      server.close(() => {
+        cancel()
+        resolve()
+      })
+      server.closeIdleConnections()
+    })
+  const listener = { close: () => (closing ??= close()) }
+  // of an inherited unix socket Node does not tell the path
   if (typeof bound !== 'object' || bound === null)
-    return { kind: 'unix', url: formatListenAddress(asked), port: 0, isExposed: false, close }
+    return { ...listener, kind: 'unix', url: formatListenAddress(asked), port: 0, isExposed: false }
   const { address, port, family } = bound
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-  return { kind: 'tcp', url, port, isExposed: !isLoopback(address), close }
+  return { ...listener, kind: 'tcp', url, port, isExposed: !isLoopback(address) }
 }
 
 /** System errors in words, with what to do. */
 function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorCode> {
-  const where = formatListenAddress(address)
-  const systemCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = KNOWN[`${address.kind} ${systemCode}`]
-  if (known !== undefined) {
-    const [code, text, hint] = known
-    return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${text}`, { hint, cause: error })
-  }
-  const reason = error instanceof Error ? error.message : String(error)
-  const code = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
-  return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${reason}`, {
-    hint: SPENT[systemCode] ?? `Listen elsewhere: ${LISTEN_FORMS}.`,
-    cause: error,
-  })
+  const { code: systemCode = '', message } = toError(error) as NodeJS.ErrnoException
+  const other = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
+  const step = SPENT[systemCode] ?? `Listen elsewhere: ${LISTEN_FORMS}.`
+  const [code, reason, hint] = EXPLANATIONS[`${address.kind} ${systemCode}`] ?? [other, message, step]
+  const sentence = `cannot listen on ${formatListenAddress(address)}: ${reason}`
+  return new MeshError(code, sentence, { hint, cause: error })
 }
 
-/** The next step when the machine has no more of something. */
+/** The next step for what the machine has no more of, wherever a node listens. */
 const SPENT: Readonly<Record<string, string>> = {
   EMFILE: 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.',
   ENOSPC: 'The disk has no space, or no inodes, left (df -h, df -i).',
   EROFS: 'The disk is read-only: give a folder that can be written.',
 }
 
-const FOLDER_HINT = 'Give a path in a folder of this user.'
-const PORT_HINT = 'Give a port above 1023, or start with the right to bind privileged ports.'
-
-/** Failures to listen by kind of address and the system's code: our code, what happened, what to do. */
-const KNOWN: Readonly<Record<string, readonly [ListenErrorCode, string, string]>> = {
+/** Code, sentence and hint for failures to listen, by kind of address and the system's code. */
+const EXPLANATIONS: Readonly<Record<string, readonly [ListenErrorCode, string, string]>> = {
   'tcp EADDRINUSE': [
     'api.port_in_use',
     'the port is in use',
     'Stop the other program, or give another port.',
   ],
-  'tcp EACCES': ['api.port_privileged', 'this user may not use that port', PORT_HINT],
-  'unix EACCES': ['api.no_permission', 'this user may not write to the folder', FOLDER_HINT],
+  'tcp EACCES': [
+    'api.port_privileged',
+    'this user may not use that port',
+    'Give a port above 1023, or start with the right to bind privileged ports.',
+  ],
+  'unix EACCES': [
+    'api.no_permission',
+    'this user may not write to the folder',
+    'Give a path in a folder of this user.',
+  ],
 }

@@ -9,21 +9,25 @@ import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { type Clock, MeshError } from '@mesh/core'
 import { SOCKET_PROBE_TIMEOUT_MS } from '../limits.ts'
-import type { ListenAddress, ListenErrorCode } from './listen-address.ts'
+import type { ListenErrorCode } from './listen-address.ts'
 
 const DEFAULT_SOCKET_MODE = 0o660
 const OWNER_ONLY = 0o177
-
-type UnixAddress = Extract<ListenAddress, { readonly kind: 'unix' }>
 
 /**
  * Listens; resolves with what removes the file again.
  * @throws MeshError `api.socket_in_use`, `api.not_a_socket`, and what the system says as the error that it gave
  */
-export async function listenUnix(server: Server, address: UnixAddress, clock: Clock): Promise<() => void> {
-  const { path, mode = DEFAULT_SOCKET_MODE } = address
+export async function listenUnix(
+  server: Server,
+  { path, mode = DEFAULT_SOCKET_MODE }: { readonly path: string; readonly mode?: number },
+  clock: Clock,
+): Promise<() => void> {
   // the system's own answer would be that we have no permission
-  if (tryStat(dirname(path)) === undefined) throw folderMissing(path)
+  if (tryStat(dirname(path)) === undefined) {
+    const message = `cannot listen on unix://${path}: the folder does not exist`
+    throw problem('api.folder_missing', message, 'Make the folder first')
+  }
   await clearDeadSocket(path, clock)
   // the system removes the name that a socket was bound to, whoever has it then: so ours gets its own
   const bound = `${path}.${process.pid}`
@@ -49,29 +53,25 @@ async function clearDeadSocket(path: string, clock: Clock): Promise<void> {
   const found = tryStat(path)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw new MeshError<ListenErrorCode>('api.not_a_socket', `${path} exists and is no socket`, {
-      hint: 'Move the file away, or listen elsewhere.',
-    })
+    throw problem('api.not_a_socket', `${path} exists and is no socket`, 'Move the file away')
   }
   if (await isAnswering(path, clock)) throw inUse(path)
   removeIfSocket(path)
 }
 
 /** Anything but a refusal counts as life: what cannot be asked may be somebody's. */
-function isAnswering(path: string, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path)
-    const finish = (answers: boolean) => {
-      cancel()
-      probe.destroy()
-      resolve(answers)
-    }
-    const cancel = clock.after(SOCKET_PROBE_TIMEOUT_MS, () => finish(true))
-    probe.on('connect', () => finish(true))
-    probe.on('error', (error) =>
-      finish(!isSystemError(error, 'ECONNREFUSED') && !isSystemError(error, 'ENOENT')),
-    )
-  })
+async function isAnswering(path: string, clock: Clock): Promise<boolean> {
+  const probe = connect(path)
+  const cancel = clock.after(SOCKET_PROBE_TIMEOUT_MS, () => probe.destroy(new Error('silent')))
+  try {
+    await once(probe, 'connect')
+    return true
+  } catch (error) {
+    return !isSystemError(error, 'ECONNREFUSED') && !isSystemError(error, 'ENOENT')
+  } finally {
+    cancel()
+    probe.destroy()
+  }
 }
 
 /** The file is made during the call of `listen`, under a mask that leaves it to its owner alone. */
@@ -93,16 +93,12 @@ function tryStat(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
 
-function folderMissing(path: string): MeshError<ListenErrorCode> {
-  return new MeshError('api.folder_missing', `cannot listen on unix://${path}: the folder does not exist`, {
-    hint: 'Make the folder first, or listen elsewhere.',
-  })
+function inUse(path: string): MeshError<ListenErrorCode> {
+  return problem('api.socket_in_use', `something listens on unix://${path} already`, 'Stop the other program')
 }
 
-function inUse(path: string): MeshError<ListenErrorCode> {
-  return new MeshError('api.socket_in_use', `something listens on unix://${path} already`, {
-    hint: 'Stop the other program, or listen elsewhere.',
-  })
+function problem(code: ListenErrorCode, message: string, firstStep: string): MeshError<ListenErrorCode> {
+  return new MeshError(code, message, { hint: `${firstStep}, or listen elsewhere.` })
 }
 
 function isSystemError(error: unknown, code: string): boolean {

@@ -42,7 +42,7 @@ export interface Prepared {
   readonly next?: string | undefined
 }
 
-const JSON_TYPE = 'application/json'
+export const JSON_TYPE = 'application/json'
 
 export function sendJson(req: Request, res: Response, value: unknown): void {
   const body = `${stringifyExactJson(value)}\n`
@@ -96,21 +96,20 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
     res.destroy()
     return
   }
-  const { status, headers, body } = answerOf(problem, requestId)
+  const { status, headers, body } = problemAnswer(problem, requestId)
   for (const name of ['ETag', 'Content-Type']) res.removeHeader(name)
   res.writeHead(status, headers).end(body)
 }
 
-/** The same answer as bytes of HTTP, for a connection that ends with it. */
-export function formatProblem(problem: Problem, requestId: string): string {
-  const { status, headers, body } = answerOf(problem, requestId)
-  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  )
-  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines.join('')}\r\n${body}`
+/** The bytes of an answer to what is no request, which ends the connection. */
+export function rawProblem(problem: Problem, requestId: string): string {
+  const { status, headers, body } = problemAnswer(problem, requestId)
+  const all = Object.entries({ ...headers, Connection: 'close' })
+  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines}\r\n${body}`
 }
 
-function answerOf(problem: Problem, requestId: string) {
+function problemAnswer(problem: Problem, requestId: string) {
   const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
   const retryAfter = retryAfterSecondsOf(problem.code)
   const headers = {
