@@ -59,7 +59,8 @@ export function createGuard(init: GuardInit): Guard {
 
 /** Undefined for HTTP/1.0 without a Host, which no browser sends. */
 function hostOf(req: IncomingMessage): string | undefined {
-  const hosts = req.headersDistinct['host'] ?? []
+  const { rawHeaders } = req
+  const hosts = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'host')
   if (hosts.length === 1 || (hosts.length === 0 && req.httpVersion === '1.0')) return req.headers.host
   throw new Problem('http.bad_request', 'a request has exactly one Host header', {
     issues: [issue('Host', hosts.join(', '), 'exactly one Host header')],

@@ -42,11 +42,11 @@ export class ClientConnection extends Duplex {
     this.#init = init
     socket.on('data', (bytes) => {
       this.#unread = bytes
-      void this.#handOn()
+      this.#handOn()
     })
     socket.once('end', () => {
       this.#hasEnded = true
-      void this.#handOn()
+      this.#handOn()
     })
     socket.on('error', () => {})
     socket.once('close', () => this.destroy())
@@ -70,7 +70,7 @@ export class ClientConnection extends Duplex {
     response.once('close', () => {
       this.#unanswered--
       this.isPastPath = false
-      void this.#handOn()
+      this.#handOn()
     })
     if (before === undefined) handle()
     else
@@ -81,20 +81,21 @@ export class ClientConnection extends Duplex {
 
   override _read(): void {
     this.#isWanted = true
-    void this.#handOn()
+    this.#handOn()
   }
 
-  async #handOn(): Promise<void> {
-    if (this.#isHandingOn) return
+  #handOn(hasTurn = false): void {
+    if (this.#isHandingOn && !hasTurn) return
     this.#isHandingOn = true
     const { budget, laneOf, key } = this.#init
     while (this.#unread !== undefined && this.#mayHandOn()) {
-      const turn = budget.turn(laneOf(this.#unread), { key })
+      const turn = hasTurn ? undefined : budget.turn(laneOf(this.#unread), { key })
+      hasTurn = false
       if (turn !== undefined) {
         this.#socket.pause()
-        await turn
+        return void turn.then(() => this.#handOn(true))
       }
-      if (this.#mayHandOn()) this.#isWanted = this.push(this.#takePiece())
+      this.#isWanted = this.push(this.#takePiece())
     }
     this.#isHandingOn = false
     if (this.#unread !== undefined) this.#socket.pause()
