@@ -69,10 +69,8 @@ export function createHttpServer(
       app(req, res)
     })
   }
-  server.on('request', handle)
   // a client that expects `100-continue` gets it when the body is read; another expectation may be ignored
-  server.on('checkContinue', handle)
-  server.on('checkExpectation', handle)
+  for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) server.on(event, handle)
   const answered = new WeakSet<Duplex>()
   /** Answers once and ends the connection; without an answer where another one has begun. */
   const answerLast = (socket: Duplex, problem: Problem) => {
