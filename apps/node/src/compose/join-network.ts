@@ -74,7 +74,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
   )
   cleanUps.add(() => replicator.stop())
   await replicator.start()
-  api.setReplicator(replicator)
+  api.show({ replicator })
   cleanUps.add(() => api.endKeptWrites())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>

@@ -78,7 +78,7 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
   const files = createFileSharing(fileComponents)
   cleanUps.add(() => files.stop())
-  api.attachServices(services, files)
+  api.show({ services, files })
   await Promise.all([services.start(), files.start()])
   const downloads = createDownloads({
     processes: processLines(),
@@ -114,7 +114,7 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
     const started = createEgress({ allow }, { ...components, ownAddresses: () => addressesHere(p2p) })
     cleanUps.add(() => started.stop())
     await started.start()
-    api.attachEgress(started)
+    api.show({ egress: started })
     egress = started
   }
   if (settings.proxy !== undefined) {
@@ -123,7 +123,7 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
     const started = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
     cleanUps.add(() => started.stop())
     await started.start()
-    api.attachProxy(started)
+    api.show({ proxy: started })
     proxy = started
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
