@@ -1,6 +1,7 @@
 /** The DNS as the API shows it, in the names of the contract. */
 import { dnsTypeName } from '@mesh/api-contract'
 import type { DnsPort } from '@mesh/api-server'
+import { formatPlace } from '../words/format-place.ts'
 import type { NodeDns } from './node-dns.ts'
 
 const CODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
@@ -31,12 +32,12 @@ export function createDnsPort(dns: Pick<NodeDns, 'explain' | 'status'>): DnsPort
       const { zone, listening, outcomes, names, forwarder } = status
       return {
         Zone: zone,
-        Listening: listening.map(({ host, port }) => placeOf(host, port)),
+        Listening: listening.map(({ host, port }) => formatPlace(host, port)),
         Names: names.automatic,
         Patterns: names.patterns,
         Cached: forwarder?.cached ?? 0,
         Forwarders: (forwarder?.servers ?? []).map(({ address, scope, port, domain, failing }) => ({
-          Server: placeOf(scope === undefined ? address : `${address}%${scope}`, port),
+          Server: formatPlace(scope === undefined ? address : `${address}%${scope}`, port),
           Domain: domain,
           LastError: failing?.reason ?? null,
         })),
@@ -44,8 +45,4 @@ export function createDnsPort(dns: Pick<NodeDns, 'explain' | 'status'>): DnsPort
       }
     },
   }
-}
-
-function placeOf(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
