@@ -56,5 +56,6 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
+export { counter, gauge, labelled } from './views/metric-families.ts'
 export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

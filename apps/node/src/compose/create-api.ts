@@ -1,13 +1,10 @@
 /** The API of this node, plugged into what it serves; the network joins later. */
 import { hostname } from 'node:os'
 import {
-  type ApiListener,
   type ApiServer,
   createApiServer,
   type DebugPort,
-  type ListenAddress,
   type LogPort,
-  type OffersPort,
   type PeerProbe,
 } from '@mesh/api-server'
 import type { ReachabilityView } from '@mesh/api-contract'
@@ -54,18 +51,13 @@ export interface NodeApiComponents {
 }
 
 export interface NodeApi {
-  listen(address: ListenAddress): Promise<ApiListener>
+  readonly server: Pick<ApiServer, 'listen' | 'attachOffers' | 'endKeptWrites' | 'stop'>
   /** The host listens: peers, traffic and their events are served from now on. */
   attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void
-  /** Attaches what the node offers and connects to, once all that options name stands. */
-  attachOffers(offers: OffersPort): void
   /** Shows parts in health and metrics, which may not run yet; with a replicator `/readyz` says that it runs. */
   show(parts: Shown): void
-  /** Takes back the writes that the node renews. */
-  endKeptWrites(): Promise<void>
-  stop(): Promise<void>
 }
 
 type NodeApiInit = Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>
@@ -86,7 +78,7 @@ class AttachedApi implements NodeApi {
   readonly #init: NodeApiInit
   readonly #components: NodeApiComponents
   readonly #startedAt: number
-  readonly #server: ApiServer
+  readonly server: ApiServer
   readonly #attached: Shown & { p2p?: P2pMember; vpn?: Vpn } = {}
   readonly #tokens: ApiTokens | undefined
 
@@ -98,7 +90,7 @@ class AttachedApi implements NodeApi {
     this.#startedAt = clock.monotonic()
     const { apiTokenFile } = settings
     this.#tokens = apiTokenFile === undefined ? undefined : openApiTokens(apiTokenFile, { clock, log })
-    this.#server = createApiServer(
+    this.server = createApiServer(
       {
         allowedHosts: settings.apiAllowedHost,
         corsOrigins: settings.apiCors,
@@ -129,13 +121,9 @@ class AttachedApi implements NodeApi {
     )
   }
 
-  listen(address: ListenAddress): Promise<ApiListener> {
-    return this.#server.listen(address)
-  }
-
   attach(node: P2pMember): void {
     this.#attached.p2p = node
-    this.#server.attachNetwork({
+    this.server.attachNetwork({
       members: () => node.topic.peers(),
       peers: () => node.peers(),
       probe: (peer, signal) => probePeer(node, peer, signal),
@@ -146,23 +134,11 @@ class AttachedApi implements NodeApi {
 
   attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void {
     this.#attached.vpn = vpn
-    this.#server.attachVpn(createVpnPort(vpn, setExitNode))
-  }
-
-  attachOffers(offers: OffersPort): void {
-    this.#server.attachOffers(offers)
+    this.server.attachVpn(createVpnPort(vpn, setExitNode))
   }
 
   show(parts: Shown): void {
     Object.assign(this.#attached, parts)
-  }
-
-  endKeptWrites(): Promise<void> {
-    return this.#server.endKeptWrites()
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop()
   }
 
   #accessOf(trust: Trust) {

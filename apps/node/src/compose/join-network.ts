@@ -76,7 +76,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
   cleanUps.add(() => replicator.stop())
   await replicator.start()
   api.show({ replicator })
-  cleanUps.add(() => api.endKeptWrites())
+  cleanUps.add(() => api.server.endKeptWrites())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
     replicator.publish(entries),

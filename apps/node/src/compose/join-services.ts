@@ -92,7 +92,7 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
     })),
   })
   for (const { name, path } of files.offers()) init.onService(`File ${name}: members receive ${path}`)
-  api.attachOffers(offers)
+  api.server.attachOffers(offers)
   if (settings.egress) {
     const allow = valuesOf(settings.egressAllow, parseRange)
     const started = createEgress({ allow }, { ...components, ownAddresses: () => addressesHere(p2p) })
