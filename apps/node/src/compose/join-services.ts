@@ -9,9 +9,9 @@ import { resolve } from 'node:path'
 import { Scope } from '@mesh/core/limits'
 import type { P2pMember } from '@mesh/p2p/node'
 import {
-  createDownloads,
+  Downloads,
   createEgress,
-  createFileSharing,
+  FileSharing,
   createOwnUser,
   createProxy,
   createServices,
@@ -60,11 +60,11 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
   cleanUps.add(() => services.stop())
   cleanUps.add(tellWhenReady(services, init.onService))
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
-  const files = createFileSharing(fileComponents)
+  const files = new FileSharing(fileComponents)
   cleanUps.add(() => files.stop())
   api.show({ services, files })
   await Promise.all([services.start(), files.start()])
-  const downloads = createDownloads({
+  const downloads = new Downloads({
     processes: processLines(),
     fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
   })
