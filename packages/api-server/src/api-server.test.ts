@@ -10,10 +10,13 @@ import { createLedgerTexts } from './views/ledger-text.ts'
 test('has these public names', () => {
   expect(Object.keys(index).sort()).toEqual([
     'TOKEN_LEVELS',
+    'counter',
     'createApiServer',
     'createToken',
     'formatListenAddress',
+    'gauge',
     'isTokenText',
+    'labelled',
     'parseListenAddress',
     'parseTokenLine',
     'parseTokenList',

@@ -35,20 +35,17 @@ export {
 } from './listen/listen-address.ts'
 export type { ApiListener } from './listen/open-listener.ts'
 export type { DebugPort, ProfileRequest } from './debug-port.ts'
-export type { LogLevelName, LogPort, ReachabilityState } from './operation-ports.ts'
+export type { LogLevelName, LogPort } from './operation-ports.ts'
 export type { OfferShelf, OffersPort } from './offers-port.ts'
 export type {
   AccessPort,
-  AdmissionState,
   ApiServerComponents,
   Asset,
   AssetsPort,
   DnsPort,
-  DnsServerStatus,
   HealthPort,
   HealthProblem,
   Metric,
-  NameExplanation,
   NetworkEvent,
   NetworkPort,
   NodePort,
@@ -59,5 +56,6 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
+export { counter, gauge, labelled } from './views/metric-families.ts'
 export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

@@ -1,8 +1,9 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
+import type { AdmissionView, DnsServerView, NameResolutionView, ReachabilityView } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
-import type { LogPort, ReachabilityState } from './operation-ports.ts'
+import type { LogPort } from './operation-ports.ts'
 import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
@@ -80,53 +81,6 @@ export interface NetworkPort {
   subscribe(listener: (event: NetworkEvent) => void): () => void
 }
 
-/** Who answers for a name, by numbers of record types. */
-export interface NameExplanation {
-  readonly name: string
-  /** Number of the record type, 1 for A. */
-  readonly type: number
-  /** Number of the response code, 0 for NOERROR; undefined where another server's answer is passed on. */
-  readonly rcode: number | undefined
-  readonly records: readonly {
-    readonly name: string
-    /** Number of the record type, 1 for A. */
-    readonly type: number
-    /** The time for which the record may be kept, in seconds. */
-    readonly ttl: number
-    readonly text: string
-  }[]
-  readonly source: 'machine' | 'service' | 'reverse' | 'zone' | 'pattern' | 'forwarder' | 'nobody'
-  readonly winner: { readonly name: string; readonly owner: string } | undefined
-  readonly losers: readonly { readonly name: string; readonly owner: string; readonly reason: string }[]
-  readonly servers: readonly string[]
-}
-
-export interface DnsServerStatus {
-  readonly zone: string
-  readonly listening: readonly { readonly host: string; readonly port: number }[]
-  readonly outcomes: Readonly<Record<string, number>>
-  readonly names: {
-    /** Number of names made from machines and services. */
-    readonly automatic: number
-    /** Number of patterns in use. */
-    readonly patterns: number
-  }
-  readonly forwarder:
-    | {
-        /** Number of answers that are kept. */
-        readonly cached: number
-        readonly servers: readonly {
-          readonly address: string
-          /** The interface of a link-local address. */
-          readonly scope?: string
-          readonly port: number
-          readonly domain: string
-          readonly failing: { readonly reason: string } | undefined
-        }[]
-      }
-    | undefined
-}
-
 /** Names of this network; also where no server listens. */
 export interface DnsPort {
   /**
@@ -135,9 +89,9 @@ export interface DnsPort {
    * @param type number of the record type, 1 for A
    * @throws MeshError `dns.bad_question`, `dns.busy`
    */
-  explain(name: string, type: number): Promise<NameExplanation>
+  explain(name: string, type: number): Promise<NameResolutionView>
   /** Undefined: no DNS server runs. */
-  status(): DnsServerStatus | undefined
+  status(): DnsServerView | undefined
 }
 
 /** A problem that a person should know of, with what to do. */
@@ -199,35 +153,12 @@ interface GatePort {
   set(enabled: boolean): void
 }
 
-/** Who is in, by the administrators of the network. */
-export interface AdmissionState {
-  readonly administrators: readonly string[]
-  readonly holdsKey: boolean
-  /** Was this node itself shut out? */
-  readonly isRevoked: boolean
-  readonly members: readonly {
-    readonly peer: string
-    readonly name: string
-    readonly state: 'admitted' | 'provisional' | 'revoked' | 'waiting'
-    readonly administrator: string | undefined
-  }[]
-  readonly invites: readonly {
-    readonly invite: string
-    readonly administrator: string
-    readonly label: string
-    /** The time, in unix ms. */
-    readonly expiresAt: number
-    readonly state: 'open' | 'used' | 'expired' | 'cancelled' | 'disputed'
-    readonly claims: readonly string[]
-  }[]
-}
-
 /** Who may use the network. Writes throw MeshErrors with codes of the contract. */
 export interface AccessPort {
   /** Undefined on a node without a peer gate. */
   gate(): GatePort | undefined
   /** Undefined in a network without administrators. */
-  admission(): AdmissionState | undefined
+  admission(): Omit<AdmissionView, 'Peerguard' | 'Gate'> | undefined
   setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
   invite(init: { readonly lifeMs?: number; readonly label: string }): {
     readonly code: string
@@ -281,5 +212,5 @@ export interface ApiServerComponents {
   /** The levels of the log; without it they cannot be changed. */
   readonly log?: LogPort
   /** Undefined, and answers undefined, until the host listens. */
-  readonly reachability?: () => ReachabilityState | undefined
+  readonly reachability?: () => ReachabilityView | undefined
 }

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiClient, createClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import type { GuestView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import {
+  dnsTypeName,
+  type GuestView,
+  type ReachabilityView,
+  type VpnPeerView,
+  type VpnView,
+} from '@mesh/api-contract'
 import { type Clock, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, type Ledger } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
@@ -19,7 +25,6 @@ import {
   type NetworkEvent,
   type NetworkPort,
   type PeerState,
-  type ReachabilityState,
   type TrafficStats,
   type VpnPort,
 } from '../src/index.ts'
@@ -99,13 +104,13 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
   }
 }
 
-const REACHABILITY: ReachabilityState = {
-  addresses: ['/ip4/192.0.2.1/tcp/4001'],
-  ways: [
-    { method: 'mdns', enabled: true, found: 2, lastError: undefined },
-    { method: 'relay', enabled: false, found: undefined, lastError: 'no relay' },
+const REACHABILITY: ReachabilityView = {
+  Addresses: ['/ip4/192.0.2.1/tcp/4001'],
+  Ways: [
+    { Name: 'mdns', Enabled: true, Found: 2, LastError: null },
+    { Name: 'relay', Enabled: false, Found: null, LastError: 'no relay' },
   ],
-  clock: { aheadMs: -5, members: 2 },
+  Clock: { AheadMs: -5, Members: 2 },
 }
 
 function createFakeLog(): LogPort {
@@ -217,24 +222,24 @@ export function fakeVpn(peers: readonly VpnPeerView[]): VpnPort {
 const fakeDns: DnsPort = {
   async explain(name, type) {
     if (name.includes('..')) throw new MeshError('dns.bad_question', 'no name of DNS')
-    const common = { name, type, losers: [], servers: [] }
+    const common = { Name: name, Type: dnsTypeName(type), Losers: [], Servers: [] }
     if (name !== 'laptop.mesh.') {
-      const servers = ['192.0.2.53:53']
-      return { ...common, rcode: undefined, records: [], source: 'forwarder', winner: undefined, servers }
+      const Servers = ['192.0.2.53:53']
+      return { ...common, Code: null, Records: [], Source: 'forwarder', Winner: null, Servers }
     }
-    const losers = [{ name: 'lap', owner: PEER, reason: 'automatic_name' }]
-    const records = [{ name, type, ttl: 30, text: '10.1.0.5' }]
-    return { ...common, rcode: 0, records, source: 'machine', winner: { name, owner: PEER }, losers }
+    const Losers = [{ Name: 'lap', Owner: PEER, Reason: 'automatic_name' }]
+    const Records = [{ Name: name, Type: common.Type, TTL: 30, Value: '10.1.0.5' }]
+    const Winner = { Name: name, Owner: PEER }
+    return { ...common, Code: 'NOERROR', Records, Source: 'machine', Winner, Losers }
   },
   status: () => ({
-    zone: 'mesh.',
-    listening: [{ host: '::1', port: 5353 }],
-    outcomes: { answered: 3 },
-    names: { automatic: 4, patterns: 2 },
-    forwarder: {
-      cached: 1,
-      servers: [{ address: '192.0.2.53', port: 53, domain: '.', failing: { reason: 'no answer in time' } }],
-    },
+    Zone: 'mesh.',
+    Listening: ['[::1]:5353'],
+    Names: 4,
+    Patterns: 2,
+    Cached: 1,
+    Forwarders: [{ Server: '192.0.2.53:53', Domain: '.', LastError: 'no answer in time' }],
+    Queries: { answered: 3 },
   }),
 }
 

@@ -45,7 +45,7 @@ type Opened = ReturnType<typeof open>
 const tell = (from: Opened, to: Opened) =>
   to.ledger.merge([...from.ledger.snapshot().entries(BUCKETS.admission)], undefined)
 const memberOf = ({ port }: Opened, peer: string) =>
-  port.admission()?.members.find((each) => each.peer === peer)
+  port.admission()?.Members.find(({ PeerID }) => PeerID === peer)
 
 test('a member without an interface is called what it says, else what its invite was made for', async () => {
   const home = open(seeds[0])
@@ -55,9 +55,9 @@ test('a member without an interface is called what it says, else what its invite
   await clock.advance(1)
   tell(guest, home)
   await clock.advance(1)
-  expect(memberOf(home, guest.id)).toMatchObject({ name: 'laptop', state: 'admitted' })
+  expect(memberOf(home, guest.id)).toMatchObject({ Name: 'laptop', State: 'admitted' })
   home.toldNames.set(guest.id, 'desk')
-  expect(memberOf(home, guest.id)?.name).toBe('desk')
+  expect(memberOf(home, guest.id)?.Name).toBe('desk')
 })
 
 test('of two administrators the one is named who shut a member out', async () => {
@@ -68,6 +68,6 @@ test('of two administrators the one is named who shut a member out', async () =>
   tell(other, home)
   tell(home, other)
   for (const each of [home, other]) {
-    expect(memberOf(each, peer)).toMatchObject({ state: 'revoked', administrator: second.peerId })
+    expect(memberOf(each, peer)).toMatchObject({ State: 'revoked', Administrator: second.peerId })
   }
 })

@@ -1,5 +1,5 @@
 /** The peer gate and the administrators as the API shows them. */
-import type { AccessPort, AdmissionState } from '@mesh/api-server'
+import type { AccessPort } from '@mesh/api-server'
 import { MeshError } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { Administration, Invite, Trust } from '@mesh/trust'
@@ -30,7 +30,10 @@ export function createAccessPort(components: AccessComponents): AccessPort {
   }
 }
 
-function describe(administration: Administration, components: AccessComponents): AdmissionState {
+function describe(
+  administration: Administration,
+  components: AccessComponents,
+): ReturnType<AccessPort['admission']> {
   const { trust, ledger, now } = components
   const { roster, administrators, holdsKey } = administration
   const nameOf = namesOf(roster, components)
@@ -43,34 +46,30 @@ function describe(administration: Administration, components: AccessComponents):
       .filter(({ peer }) => roster.admitted.has(peer) || roster.revoked.has(peer))
       .map(({ peer, admin }) => [peer as string, admin]),
   )
-  const members = [...stated].map(([peer, administrator]) => ({
-    peer,
-    name: nameOf(peer),
-    state: roster.revoked.has(peer) ? ('revoked' as const) : ('admitted' as const),
-    administrator,
-  }))
-  const provisional = [...roster.provisional].map(([peer, { admin }]) => ({
-    peer,
-    name: nameOf(peer),
-    state: 'provisional' as const,
-    administrator: admin,
-  }))
-  const waiting = trust
-    .waiting()
-    .filter((peer) => !stated.has(peer))
-    .map((peer) => ({ peer, name: nameOf(peer), state: 'waiting' as const, administrator: undefined }))
+  const memberView = (
+    peer: string,
+    state: 'admitted' | 'revoked' | 'provisional' | 'waiting',
+    administrator: string | null,
+  ) => ({ PeerID: peer, Name: nameOf(peer), State: state, Administrator: administrator })
+  const waiting = trust.waiting().filter((peer) => !stated.has(peer))
   return {
-    administrators,
-    holdsKey,
-    isRevoked: administration.isRevoked(ledger.self),
-    members: [...members, ...provisional, ...waiting],
-    invites: roster.invites.map((invite) => ({
-      invite: invite.invite,
-      administrator: invite.admin,
-      label: invite.label,
-      expiresAt: invite.expiresAt,
-      state: stateOf(invite, now()),
-      claims: invite.claims,
+    Administrators: [...administrators],
+    HoldsKey: holdsKey,
+    Revoked: administration.isRevoked(ledger.self),
+    Members: [
+      ...[...stated].map(([peer, admin]) =>
+        memberView(peer, roster.revoked.has(peer) ? 'revoked' : 'admitted', admin),
+      ),
+      ...[...roster.provisional].map(([peer, { admin }]) => memberView(peer, 'provisional', admin)),
+      ...waiting.map((peer) => memberView(peer, 'waiting', null)),
+    ],
+    Invites: roster.invites.map((invite) => ({
+      Invite: invite.invite,
+      Administrator: invite.admin,
+      Label: invite.label,
+      ExpiresAt: new Date(invite.expiresAt).toISOString(),
+      State: stateOf(invite, now()),
+      Claims: [...invite.claims],
     })),
   }
 }

@@ -1,9 +1,8 @@
 /** Tells people and programs who may use the network: problems with what to do, and families of `/metrics`. */
-import type { HealthProblem, Metric } from '@mesh/api-server'
+import { gauge, type HealthProblem, labelled, type Metric } from '@mesh/api-server'
 import { BUCKETS, shortPeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { Administration, Trust } from '@mesh/trust'
-import { gauge } from '../metrics/metric-families.ts'
 
 type Snapshots = Pick<Ledger, 'self' | 'snapshot'>
 
@@ -81,32 +80,25 @@ function administratorProblems({ roster }: Administration, trust: Trust): readon
 export function trustMetrics(trust: Trust | undefined, ledger: Snapshots): readonly Metric[] {
   if (trust === undefined) return []
   const { administration, gate } = trust
+  const zone = ledger.snapshot().count(BUCKETS.trustzone)
   return [
     ...(gate === undefined
       ? []
       : [
-          gauge('mesh_peer_gate_enabled', 'Is 1 while the peer gate is on.', [
-            { value: Number(gate.enabled) },
-          ]),
-          gauge('mesh_trust_zone_peers', 'Peers in the bucket trustzone.', [
-            { value: ledger.snapshot().count(BUCKETS.trustzone) },
-          ]),
+          gauge('mesh_peer_gate_enabled', 'Is 1 while the peer gate is on.', Number(gate.enabled)),
+          gauge('mesh_trust_zone_peers', 'Peers in the bucket trustzone.', zone),
         ]),
     ...(administration === undefined ? [] : [membersMetric(administration, trust)]),
   ]
 }
 
 function membersMetric({ roster }: Administration, trust: Trust): Metric {
-  const { admitted, revoked, provisional } = roster
   const counts = {
-    admitted: admitted.size,
-    provisional: provisional.size,
+    admitted: roster.admitted.size,
+    provisional: roster.provisional.size,
     waiting: trust.waiting().length,
-    revoked: revoked.size,
+    revoked: roster.revoked.size,
   }
-  return gauge(
-    'mesh_admission_peers',
-    'Peers by what administrators say of them.',
-    Object.entries(counts).map(([state, value]) => ({ labels: { state }, value })),
-  )
+  const help = 'Peers by what administrators say of them.'
+  return gauge('mesh_admission_peers', help, labelled('state', counts))
 }

@@ -28,8 +28,8 @@ export type Run = (call: Call) => Promise<number>
 export interface Command {
   /** The words that follow `mesh`: `api`, `ledger get`; empty for `mesh` alone. */
   readonly name: string
-  /** Its arguments as help shows them; those in [] may be left out. */
-  readonly arguments: readonly string[]
+  /** Its arguments as help shows them, if it has some; those in [] may be left out. */
+  readonly arguments?: readonly string[]
   /** One line, for the list of commands. */
   readonly summary: string
   /** Further sentences for its own help. */

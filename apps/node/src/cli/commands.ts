@@ -6,7 +6,6 @@ import { offerCommands } from './offers/offer-commands.ts'
 
 export const rootCommand: Command = {
   name: '',
-  arguments: [],
   summary: 'a decentralised mesh VPN: machines that find each other and share a signed ledger',
   description:
     'Every machine that has the token of a network can join it; there is no server. Without a command `mesh` joins, makes the network interface, and carries packets until Ctrl-C.',
@@ -23,7 +22,6 @@ export const rootCommand: Command = {
 export const commands: readonly Command[] = [
   {
     name: 'api',
-    arguments: [],
     summary: 'join the network and serve its HTTP API and web page',
     description:
       'No network interface is made. Runs until Ctrl-C or SIGTERM. The page opens in a browser at the address that it prints.',
@@ -36,7 +34,6 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'start',
-    arguments: [],
     summary: 'join the network without an interface and without serving the API on a port',
     description: 'The control socket still answers `mesh status` and `mesh ledger` on this machine.',
     examples: ['mesh start --token-file mesh.token'],
@@ -86,7 +83,6 @@ export const commands: readonly Command[] = [
   ...accessCommands,
   {
     name: 'config',
-    arguments: [],
     summary: 'print the settings in force and where each came from',
     description:
       'Shows what `mesh`, `mesh api` and `mesh start` would run with, given the same options and environment; secrets are masked.',
@@ -106,7 +102,6 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'version',
-    arguments: [],
     summary: 'print the version of this program',
     load: async () => (await import('./version.ts')).runVersion,
   },

@@ -54,7 +54,7 @@ export function formatShortHelp(table: readonly Command[]): string {
 /** The help of one command, newline at the end; that of `mesh` alone lists the others. */
 export function formatHelp(command: Command, table: readonly Command[]): string {
   const isRoot = command.name === ''
-  const call = ['mesh', command.name, ...command.arguments].filter((word) => word !== '').join(' ')
+  const call = ['mesh', command.name, ...(command.arguments ?? [])].filter((word) => word !== '').join(' ')
   const sections = [
     `mesh${command.name === '' ? '' : ` ${command.name}`} - ${command.summary}\n`,
     isRoot
@@ -76,7 +76,7 @@ export function formatHelp(command: Command, table: readonly Command[]): string 
 
 function formatCommands(listed: readonly Command[]): string {
   return listed
-    .map(({ name, arguments: names, summary }) => {
+    .map(({ name, arguments: names = [], summary }) => {
       const left = `  ${[name, ...names].join(' ')}`
       return column(left, summary)
     })

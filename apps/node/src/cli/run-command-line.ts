@@ -118,7 +118,7 @@ function unknownCommand(first: string, second: string | undefined, family: reado
 }
 
 function checkArguments(command: Command, { positionals }: GivenArguments): void {
-  const { name, arguments: names } = command
+  const { name, arguments: names = [] } = command
   const required = names.filter((each) => !each.startsWith('['))
   const call = `mesh ${[name, ...names].filter((each) => each !== '').join(' ')}`
   const missing = required[positionals.length]

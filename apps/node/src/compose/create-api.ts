@@ -1,16 +1,13 @@
 /** The API of this node, plugged into what it serves; the network joins later. */
 import { hostname } from 'node:os'
 import {
-  type ApiListener,
   type ApiServer,
   createApiServer,
   type DebugPort,
-  type ListenAddress,
   type LogPort,
-  type OffersPort,
   type PeerProbe,
-  type ReachabilityState,
 } from '@mesh/api-server'
+import type { ReachabilityView } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
@@ -22,6 +19,7 @@ import { nameInForce } from '../settings/node-name.ts'
 import { version } from '../version.ts'
 import { createAccessPort } from '../access/access-port.ts'
 import { createAssets } from './assets.ts'
+import { createDnsPort } from './dns-port.ts'
 import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
 import type { NodeInit } from './node-init.ts'
 import { findProblems } from '../health/health.ts'
@@ -53,22 +51,13 @@ export interface NodeApiComponents {
 }
 
 export interface NodeApi {
-  listen(address: ListenAddress): Promise<ApiListener>
+  readonly server: Pick<ApiServer, 'listen' | 'attachOffers' | 'endKeptWrites' | 'stop'>
   /** The host listens: peers, traffic and their events are served from now on. */
   attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void
-  /** Services of this node, which may not run yet. */
-  attachServices(services: Services, files: FileSharing): void
-  /** Attaches what the node offers and connects to, once all that options name stands. */
-  attachOffers(offers: OffersPort): void
-  attachEgress(egress: Egress): void
-  attachProxy(proxy: Proxy): void
-  /** Replication runs: `/readyz` says so from now on. */
-  setReplicator(replicator: Replicator): void
-  /** Takes back the writes that the node renews. */
-  endKeptWrites(): Promise<void>
-  stop(): Promise<void>
+  /** Shows parts in health and metrics, which may not run yet; with a replicator `/readyz` says that it runs. */
+  show(parts: Shown): void
 }
 
 type NodeApiInit = Pick<NodeInit, 'settings' | 'network' | 'hasVpn'>
@@ -77,23 +66,20 @@ export function createApi(init: NodeApiInit, components: NodeApiComponents): Nod
   return new AttachedApi(init, components)
 }
 
-/** The parts that have joined the API since it was made, for health and metrics. */
-interface Attached {
-  p2p?: P2pMember
-  replicator?: Replicator
-  vpn?: Vpn
-  services?: Services
-  files?: FileSharing
-  egress?: Egress
-  proxy?: Proxy
+interface Shown {
+  readonly replicator?: Replicator
+  readonly services?: Services
+  readonly files?: FileSharing
+  readonly egress?: Egress
+  readonly proxy?: Proxy
 }
 
 class AttachedApi implements NodeApi {
   readonly #init: NodeApiInit
   readonly #components: NodeApiComponents
   readonly #startedAt: number
-  readonly #server: ApiServer
-  readonly #attached: Attached = {}
+  readonly server: ApiServer
+  readonly #attached: Shown & { p2p?: P2pMember; vpn?: Vpn } = {}
   readonly #tokens: ApiTokens | undefined
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
@@ -104,7 +90,7 @@ class AttachedApi implements NodeApi {
     this.#startedAt = clock.monotonic()
     const { apiTokenFile } = settings
     this.#tokens = apiTokenFile === undefined ? undefined : openApiTokens(apiTokenFile, { clock, log })
-    this.#server = createApiServer(
+    this.server = createApiServer(
       {
         allowedHosts: settings.apiAllowedHost,
         corsOrigins: settings.apiCors,
@@ -116,7 +102,7 @@ class AttachedApi implements NodeApi {
         ledger,
         clock,
         random,
-        dns,
+        dns: createDnsPort(dns),
         logger: log,
         version: { version, protocols: () => this.#attached.p2p?.protocols() ?? [] },
         node: { name: nameInForce(settings), networkId: network.id, instance: settings.instance, hasVpn },
@@ -135,13 +121,9 @@ class AttachedApi implements NodeApi {
     )
   }
 
-  listen(address: ListenAddress): Promise<ApiListener> {
-    return this.#server.listen(address)
-  }
-
   attach(node: P2pMember): void {
     this.#attached.p2p = node
-    this.#server.attachNetwork({
+    this.server.attachNetwork({
       members: () => node.topic.peers(),
       peers: () => node.peers(),
       probe: (peer, signal) => probePeer(node, peer, signal),
@@ -152,35 +134,11 @@ class AttachedApi implements NodeApi {
 
   attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void {
     this.#attached.vpn = vpn
-    this.#server.attachVpn(createVpnPort(vpn, setExitNode))
+    this.server.attachVpn(createVpnPort(vpn, setExitNode))
   }
 
-  attachServices(services: Services, files: FileSharing): void {
-    Object.assign(this.#attached, { services, files })
-  }
-
-  attachOffers(offers: OffersPort): void {
-    this.#server.attachOffers(offers)
-  }
-
-  attachEgress(egress: Egress): void {
-    this.#attached.egress = egress
-  }
-
-  attachProxy(proxy: Proxy): void {
-    this.#attached.proxy = proxy
-  }
-
-  setReplicator(replicator: Replicator): void {
-    this.#attached.replicator = replicator
-  }
-
-  endKeptWrites(): Promise<void> {
-    return this.#server.endKeptWrites()
-  }
-
-  stop(): Promise<void> {
-    return this.#server.stop()
+  show(parts: Shown): void {
+    Object.assign(this.#attached, parts)
   }
 
   #accessOf(trust: Trust) {
@@ -202,13 +160,19 @@ class AttachedApi implements NodeApi {
     return this.#attached.replicator !== undefined && isStored
   }
 
-  #reachability(): ReachabilityState | undefined {
+  #reachability(): ReachabilityView | undefined {
     const { p2p } = this.#attached
     if (p2p === undefined) return undefined
+    const clock = this.#components.ledger.clockOffset()
     return {
-      addresses: p2p.addresses(),
-      ways: p2p.discovery(),
-      clock: this.#components.ledger.clockOffset(),
+      Addresses: [...p2p.addresses()],
+      Ways: p2p.discovery().map(({ method, enabled, found = null, lastError = null }) => ({
+        Name: method,
+        Enabled: enabled,
+        Found: found,
+        LastError: lastError,
+      })),
+      Clock: clock === undefined ? null : { AheadMs: clock.aheadMs, Members: clock.members },
     }
   }
 

@@ -84,11 +84,11 @@ async function startParts(
     folder.isInPlace() && keeper.isInPlace() && (identityFile === undefined || existsSync(identityFile))
   const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace, identityFile }
   const api = createApi(parts, { ...served, clock, random, log })
-  cleanUps.add(() => api.stop())
+  cleanUps.add(() => api.server.stop())
   // before the API ends, so that whoever waits for a write is told
   cleanUps.add(() => ledger.stop())
-  await api.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600, isControl: true })
-  const listener = listen === undefined ? undefined : await api.listen(listen)
+  await api.server.listen({ kind: 'unix', path: folder.controlSocket, mode: 0o600, isControl: true })
+  const listener = listen === undefined ? undefined : await api.server.listen(listen)
   log.info('api listening', {
     url: listener?.url,
     socket: folder.controlSocket,

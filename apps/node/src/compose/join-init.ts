@@ -1,4 +1,6 @@
 import type { Ledger } from '@mesh/ledger'
+import type { P2pMember } from '@mesh/p2p/node'
+import type { Replicator } from '@mesh/replication'
 import type { Trust } from '@mesh/trust'
 import type { Identity } from '../state/identity.ts'
 import type { ExitHost } from '@mesh/exit-node'
@@ -21,4 +23,10 @@ export interface JoinInit
   readonly exit: ExitHost
   readonly keptExit: KeptExit
   readonly dns: NodeDns
+}
+
+/** The same with what they have joined by. */
+export interface JoinedInit extends JoinInit {
+  readonly p2p: P2pMember
+  readonly replicator: Replicator
 }

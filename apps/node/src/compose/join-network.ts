@@ -18,6 +18,7 @@ import type { Settings } from '../settings/options.ts'
 import { DEFAULT_VPN_RANGE } from '../settings/vpn-values.ts'
 import type { Identity } from '../state/identity.ts'
 import { version } from '../version.ts'
+import { formatPlace } from '../words/format-place.ts'
 import type { CleanUps } from '../clean-ups.ts'
 import { announce } from './announce.ts'
 import type { Sharing } from './join-services.ts'
@@ -74,8 +75,8 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
   )
   cleanUps.add(() => replicator.stop())
   await replicator.start()
-  api.setReplicator(replicator)
-  cleanUps.add(() => api.endKeptWrites())
+  api.show({ replicator })
+  cleanUps.add(() => api.server.endKeptWrites())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
     replicator.publish(entries),
@@ -96,8 +97,9 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
     await joinVpn({ ...init, p2p, replicator }, cleanUps)
   }
   if (settings.dns.length > 0) {
-    const { joinDns } = await import('./join-dns.ts')
-    await joinDns(init, cleanUps)
+    await init.dns.listen(init.needsDns, (host, port) => init.onDns(formatPlace(host, port)))
+    const { configureResolver } = await import('../resolver/configure-resolver.ts')
+    if (settings.dnsConfigure) await configureResolver(init, cleanUps)
   }
   await standing
   signal.throwIfAborted()

@@ -7,9 +7,7 @@
  */
 import { resolve } from 'node:path'
 import { Scope } from '@mesh/core/limits'
-import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
-import type { Replicator } from '@mesh/replication'
 import {
   Downloads,
   createEgress,
@@ -29,30 +27,16 @@ import {
   type Services,
   type ServicesNetwork,
 } from '@mesh/services'
-import type { Settings } from '../settings/options.ts'
 import { parseFile, parseListen, parseOffer, parseRange } from '../settings/service-values.ts'
 import { valuesOf } from '../settings/vpn-values.ts'
 import { absoluteAddress } from '../settings/absolute-address.ts'
 import { openKeptOffers } from '../state/kept-offers.ts'
 import { processLines } from '../state/process-record.ts'
-import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, StartOptions } from './node-init.ts'
+import type { JoinedInit } from './join-init.ts'
 import type { CleanUps } from '../clean-ups.ts'
 import { createNodeOffers } from '../offers/node-offers.ts'
 import { ownAddresses } from '../machine/own-addresses.ts'
 import { peerPorts } from './peer-ports.ts'
-
-export interface JoinServicesInit extends NodeComponents, Pick<StartOptions, 'onService'> {
-  readonly settings: Settings
-  /** The folder of the instance. */
-  readonly folder: string
-  /** The folder that relative paths of sockets count from. */
-  readonly base: string
-  readonly ledger: Ledger
-  readonly p2p: P2pMember
-  readonly replicator: Replicator
-  readonly api: NodeApi
-}
 
 /** The event that a command which runs a node for one transfer waits for. */
 export interface Sharing {
@@ -63,7 +47,7 @@ export interface Sharing {
 }
 
 /** @throws MeshError `services.*`, `files.*` */
-export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): Promise<Sharing> {
+export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promise<Sharing> {
   const { settings, base, folder, ledger, p2p, replicator, api, clock, random, log } = init
   const announce = (bucket: string, key: string, valueText: () => string) =>
     replicator.keepAnnounced(bucket, key, valueText)
@@ -78,7 +62,7 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
   const files = new FileSharing(fileComponents)
   cleanUps.add(() => files.stop())
-  api.attachServices(services, files)
+  api.show({ services, files })
   await Promise.all([services.start(), files.start()])
   const downloads = new Downloads({
     processes: processLines(),
@@ -108,13 +92,13 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
     })),
   })
   for (const { name, path } of files.offers()) init.onService(`File ${name}: members receive ${path}`)
-  api.attachOffers(offers)
+  api.server.attachOffers(offers)
   if (settings.egress) {
     const allow = valuesOf(settings.egressAllow, parseRange)
     const started = createEgress({ allow }, { ...components, ownAddresses: () => addressesHere(p2p) })
     cleanUps.add(() => started.stop())
     await started.start()
-    api.attachEgress(started)
+    api.show({ egress: started })
     egress = started
   }
   if (settings.proxy !== undefined) {
@@ -123,7 +107,7 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
     const started = createProxy({ listen, ...(egressPeer !== undefined && { egressPeer }) }, components)
     cleanUps.add(() => started.stop())
     await started.start()
-    api.attachProxy(started)
+    api.show({ proxy: started })
     proxy = started
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }

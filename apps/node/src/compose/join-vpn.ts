@@ -10,12 +10,9 @@ import {
   parsePeerId,
   tryParseAddressInRange,
 } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
-import type { Replicator } from '@mesh/replication'
 import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
 import { createLocalFilter, type ExitHost, forwardedFamilies, restoreKernel } from '@mesh/exit-node'
-import type { KeptExit } from './kept-exit.ts'
 import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
@@ -31,30 +28,14 @@ import { createGuestFile } from '../state/guest-file.ts'
 import { createJournals } from '../state/journals.ts'
 import { createLeaseFile } from '../state/lease-file.ts'
 import type { Network } from '../state/network.ts'
-import type { NodeApi } from './create-api.ts'
-import type { NodeComponents, StartOptions } from './node-init.ts'
+import type { JoinedInit } from './join-init.ts'
 import type { CleanUps } from '../clean-ups.ts'
 import { logVpn } from './log-vpn.ts'
 import { peerPorts } from './peer-ports.ts'
 import { createVpnHost, describeMachine } from '../machine/vpn-host.ts'
 
-export interface JoinVpnInit extends NodeComponents, Pick<StartOptions, 'onInterface' | 'signal'> {
-  readonly settings: Settings
-  readonly network: Network
-  /** The folder of the instance. */
-  readonly folder: string
-  /** The folder of all instances. */
-  readonly stateDir: string
-  readonly ledger: Ledger
-  readonly p2p: P2pMember
-  readonly replicator: Replicator
-  readonly api: NodeApi
-  readonly exit: ExitHost
-  readonly keptExit: KeptExit
-}
-
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
-export async function joinVpn(init: JoinVpnInit, cleanUps: CleanUps): Promise<void> {
+export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<void> {
   const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
@@ -96,7 +77,7 @@ async function engineOf({
   stateDir,
   clock,
   log: given,
-}: JoinVpnInit): Promise<VpnComponents['openEngine']> {
+}: JoinedInit): Promise<VpnComponents['openEngine']> {
   const { openEngine, openKernelEngine } = await import('@mesh/engine')
   const log = given.child('engine')
   const journals = createJournals(stateDir, log)

@@ -2,7 +2,7 @@
  * The DNS of a node: loaded when a server is asked for, or a name is tested. An address that cannot be had, as a port
  * in use, is tried again and shown in health.
  */
-import type { DnsPort, HealthProblem } from '@mesh/api-server'
+import type { HealthProblem } from '@mesh/api-server'
 import {
   type Cidr,
   type Clock,
@@ -38,7 +38,7 @@ export interface NodeDnsComponents {
   readonly log: Logger
 }
 
-export interface NodeDns extends DnsPort {
+export interface NodeDns extends Pick<Dns, 'explain'> {
   /**
    * Listens wherever `--dns` says. With `isNeeded` the first address that cannot be had rejects.
    * @param onOpen called for each address

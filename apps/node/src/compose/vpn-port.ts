@@ -4,6 +4,7 @@ import type { VpnPort } from '@mesh/api-server'
 import { formatAddressInRange } from '@mesh/core'
 import type { GuestStatus, Vpn, VpnPeerStatus, VpnStatus } from '@mesh/vpn'
 import { WAY_OF_TUNNEL } from '../metrics/vpn-metrics.ts'
+import { formatPlace } from '../words/format-place.ts'
 
 type UdpStatus = VpnPeerStatus['udp']
 
@@ -118,7 +119,7 @@ function udpView({ state, reason, endpoint, rttMs }: UdpStatus): VpnPeerView['UD
   return {
     State: state,
     Reason: reason ?? null,
-    Endpoint: endpoint === undefined ? null : endpointText(endpoint),
+    Endpoint: endpoint === undefined ? null : formatPlace(endpoint.address, endpoint.port),
     RoundTripMs: rttMs ?? null,
   }
 }
@@ -126,7 +127,7 @@ function udpView({ state, reason, endpoint, rttMs }: UdpStatus): VpnPeerView['UD
 /** Says the way over UDP with all addresses that were tried. */
 function udpPingView(udp: UdpStatus): VpnPingView['UDP'] {
   const candidates = udp.candidates.map(({ endpoint, kind, isAnswered, isHeard, rttMs, mtu }) => ({
-    Endpoint: endpointText(endpoint),
+    Endpoint: formatPlace(endpoint.address, endpoint.port),
     Kind: kind,
     Answered: isAnswered,
     Heard: isHeard,
@@ -134,10 +135,6 @@ function udpPingView(udp: UdpStatus): VpnPingView['UDP'] {
     MTU: mtu,
   }))
   return { ...udpView(udp), Candidates: candidates }
-}
-
-function endpointText({ address, port }: { readonly address: string; readonly port: number }): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 function guestView(guest: GuestStatus): GuestView {

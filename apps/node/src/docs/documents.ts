@@ -33,7 +33,7 @@ const MADE_OF_HEADS =
 function flagsDocument(): string {
   const grouped = Map.groupBy(optionNames, (name) => optionOf(name).group)
   const sections = [...grouped].map(([group, names]) => optionSection(group, names))
-  const calls = [rootCommand, ...commands].map(({ name, arguments: words, summary }) => [
+  const calls = [rootCommand, ...commands].map(({ name, arguments: words = [], summary }) => [
     code(['mesh', name, ...words].filter((word) => word !== '').join(' ')),
     summary,
   ])

@@ -1,4 +1,5 @@
 /** Asks the running node for what the doctor judges, and tries the ports that it listens on. */
+import { formatPlace } from '../words/format-place.ts'
 import { connect } from 'node:net'
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import { type Clock } from '@mesh/core'
@@ -25,7 +26,7 @@ export async function gatherNode(client: ApiClient, isHere: boolean, clock: Cloc
       ? undefined
       : await Promise.all(
           places.map(async ({ host, port }) => ({
-            address: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+            address: formatPlace(host, port),
             tried: await tried(() => dial(host, port), clock),
           })),
         )

@@ -1,15 +1,11 @@
 /** Families of `/metrics` that the API server cannot know: peers, refusals, discovery, the VPN and the process. */
-import type { Metric } from '@mesh/api-server'
+import { counter, gauge, labelled, type Metric } from '@mesh/api-server'
 import type { DnsStatus } from '@mesh/dns'
 import type { P2pNode } from '@mesh/p2p'
 import type { ReplicationStatus } from '@mesh/replication'
 import type { EgressStatus, FileOffer, ProxyStatus, ServicesStatus } from '@mesh/services'
 import type { VpnStatus } from '@mesh/vpn'
-import { dnsMetrics } from './dns-metrics.ts'
-import { counter, counts, gauge } from './metric-families.ts'
-import { serviceMetrics } from './service-metrics.ts'
-import { egressMetrics, proxyMetrics } from './egress-metrics.ts'
-import { fileMetrics } from './file-metrics.ts'
+import { egressMetrics, fileMetrics, proxyMetrics, serviceMetrics } from './service-metrics.ts'
 import { vpnMetrics } from './vpn-metrics.ts'
 
 export interface MetricsView {
@@ -42,13 +38,13 @@ export function readMetrics({
 }: MetricsView): readonly Metric[] {
   return [
     gauge('mesh_build_info', 'Always 1; the label tells the version.', [{ labels: { version }, value: 1 }]),
-    gauge('mesh_uptime_seconds', 'Seconds since the node started.', [{ value: uptimeSeconds }]),
-    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', [{ value: memory.rss }]),
-    gauge('mesh_heap_used_bytes', 'JavaScript heap in use.', [{ value: memory.heapUsed }]),
+    gauge('mesh_uptime_seconds', 'Seconds since the node started.', uptimeSeconds),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', memory.rss),
+    gauge('mesh_heap_used_bytes', 'JavaScript heap in use.', memory.heapUsed),
     gauge(
       'mesh_external_memory_bytes',
       'Buffers and other memory that JavaScript holds outside of its heap.',
-      [{ value: memory.external }],
+      memory.external,
     ),
     ...(p2p === undefined ? [] : networkMetrics(p2p)),
     ...(replication === undefined ? [] : replicationMetrics(replication)),
@@ -62,27 +58,20 @@ export function readMetrics({
 }
 
 function networkMetrics(p2p: P2pNode): readonly Metric[] {
-  const connected = p2p.peers().filter((peer) => peer.connected)
-  const count = (path: 'direct' | 'relayed') => connected.filter((peer) => peer.path === path).length
+  const members = p2p.peers().filter(({ connected, member }) => connected && member)
+  const found = p2p.discovery().flatMap((way) => (way.found === undefined ? [] : [[way.method, way.found]]))
   return [
-    gauge('mesh_connected_peers', 'Peers with a live connection, by path.', [
-      { labels: { path: 'direct' }, value: count('direct') },
-      { labels: { path: 'relayed' }, value: count('relayed') },
-    ]),
-    gauge('mesh_connected_members', 'Connected peers that proved their membership.', [
-      { value: connected.filter((peer) => peer.member).length },
-    ]),
-    counts('mesh_p2p_refused_total', 'What peers sent and this node refused, by reason.', p2p.refusals()),
-    {
-      name: 'mesh_discovered_peers_total',
-      help: 'Peers found, by way of discovery.',
-      type: 'counter',
-      samples: p2p
-        .discovery()
-        .flatMap(({ method, found }) =>
-          found === undefined ? [] : [{ labels: { way: method }, value: found }],
-        ),
-    },
+    gauge('mesh_connected_members', 'Connected peers that proved their membership.', members.length),
+    counter(
+      'mesh_p2p_refused_total',
+      'What peers sent and this node refused, by reason.',
+      labelled('code', p2p.refusals()),
+    ),
+    counter(
+      'mesh_discovered_peers_total',
+      'Peers found, by way of discovery.',
+      labelled('way', Object.fromEntries(found)),
+    ),
   ]
 }
 
@@ -93,8 +82,8 @@ function replicationMetrics({
   peers,
   legacyMembers,
 }: ReplicationStatus): readonly Metric[] {
-  const sum = (pick: (peer: (typeof peers)[number]) => number) =>
-    peers.reduce((total, peer) => total + pick(peer), 0)
+  const sum = (field: 'sessions' | 'entriesIn' | 'entriesOut') =>
+    peers.reduce((total, peer) => total + peer[field], 0)
   return [
     counter('mesh_blocks_published_total', 'Blocks sent over gossip.', published.blocks),
     counter('mesh_entries_published_total', 'Entries sent over gossip.', published.entries),
@@ -106,29 +95,41 @@ function replicationMetrics({
     counter('mesh_publish_failures_total', 'Blocks that could not be sent over gossip.', published.failed),
     counter('mesh_messages_received_total', 'Messages heard over gossip.', received.messages),
     counter('mesh_entries_accepted_total', 'Entries taken from gossip.', received.accepted),
-    counts(
+    counter(
       'mesh_messages_refused_total',
       'Messages that never reached the ledger, by reason.',
-      received.refused,
+      labelled('code', received.refused),
     ),
+    counter('mesh_catch_up_sessions_total', 'Comparisons with single peers.', sum('sessions')),
+    counter('mesh_catch_up_entries_in_total', 'Entries got by comparison.', sum('entriesIn')),
+    counter('mesh_catch_up_entries_out_total', 'Entries given by comparison.', sum('entriesOut')),
     counter(
-      'mesh_catch_up_sessions_total',
-      'Comparisons with single peers.',
-      sum((peer) => peer.sessions),
+      'mesh_catch_up_failures_total',
+      'Comparisons that failed, by reason.',
+      labelled('code', sessions.failures),
     ),
-    counter(
-      'mesh_catch_up_entries_in_total',
-      'Entries got by comparison.',
-      sum((peer) => peer.entriesIn),
+    gauge(
+      'mesh_legacy_members',
+      'EdgeVPN-compatible members heard within ten minutes.',
+      legacyMembers.length,
     ),
-    counter(
-      'mesh_catch_up_entries_out_total',
-      'Entries given by comparison.',
-      sum((peer) => peer.entriesOut),
-    ),
-    counts('mesh_catch_up_failures_total', 'Comparisons that failed, by reason.', sessions.failures),
-    gauge('mesh_legacy_members', 'EdgeVPN-compatible members heard within ten minutes.', [
-      { value: legacyMembers.length },
-    ]),
+  ]
+}
+
+function dnsMetrics({ outcomes, names, forwarder }: DnsStatus): readonly Metric[] {
+  const known = labelled('kind', { automatic: names.automatic, pattern: names.patterns })
+  const outcome = labelled('code', outcomes)
+  const common = [
+    counter('mesh_dns_queries_total', 'Packets to the DNS server, by what became of them.', outcome),
+    gauge('mesh_dns_names', 'Automatic names, and patterns of the ledger.', known),
+  ]
+  if (forwarder === undefined) return common
+  const { hits, misses, cached, inFlight } = forwarder
+  return [
+    ...common,
+    counter('mesh_dns_cache_hits_total', 'Forwarded names answered from the cache.', hits),
+    counter('mesh_dns_cache_misses_total', 'Forwarded names that had to be asked for.', misses),
+    gauge('mesh_dns_cached_answers', 'Answers that are kept.', cached),
+    gauge('mesh_dns_forwards_in_flight', 'Questions that wait for a server.', inFlight),
   ]
 }

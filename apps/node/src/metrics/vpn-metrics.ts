@@ -1,7 +1,6 @@
 /** Families of the VPN: how peers are reached, what passed, and what was dropped and why. */
-import type { Metric } from '@mesh/api-server'
+import { counter, gauge, labelled, type Metric } from '@mesh/api-server'
 import type { TunnelKind, VpnPeerStatus, VpnStatus } from '@mesh/vpn'
-import { counts, gauge } from './metric-families.ts'
 
 /** Peers with samples of their own; the others are one sample together. */
 export const MAX_PEERS_IN_METRICS = 1_000
@@ -18,46 +17,52 @@ type Count = (peer: VpnPeerStatus) => number
 export function vpnMetrics({ peers, device, ignored, refusals }: VpnStatus): readonly Metric[] {
   // most members of a large network never send each other anything
   const active = peers.filter((peer) => packetsOf(peer) + droppedOf(peer) > 0)
-  const byPeer = (name: string, help: string, count: Count): Metric => ({
-    name,
-    help,
-    type: 'counter',
-    samples: peerSamples(active, count),
-  })
+  const byPeer = (count: Count) => peerSamples(active, count)
   const ways = Object.entries(WAY_OF_TUNNEL).map(([tunnel, way]) => ({
     labels: { way },
     value: peers.filter((peer) => peer.tunnel === tunnel).length,
   }))
+  const drops = dropSamples([device, ...active.map(({ counters }) => counters)])
   const sessions = peers.filter(({ sessionSince }) => sessionSince !== undefined).length
   return [
     gauge('mesh_vpn_peers', 'Peers with addresses in the VPN, by the way that packets go to them.', ways),
-    gauge('mesh_vpn_sessions', 'Peers with a session.', [{ value: sessions }]),
-    byPeer('mesh_vpn_received_packets_total', 'Packets from the peer.', ({ counters }) => counters.packetsIn),
-    byPeer('mesh_vpn_sent_packets_total', 'Packets to the peer.', ({ counters }) => counters.packetsOut),
-    byPeer(
+    gauge('mesh_vpn_sessions', 'Peers with a session.', sessions),
+    counter(
+      'mesh_vpn_received_packets_total',
+      'Packets from the peer.',
+      byPeer(({ counters }) => counters.packetsIn),
+    ),
+    counter(
+      'mesh_vpn_sent_packets_total',
+      'Packets to the peer.',
+      byPeer(({ counters }) => counters.packetsOut),
+    ),
+    counter(
       'mesh_vpn_received_bytes_total',
       'Bytes of packets from the peer.',
-      ({ counters }) => counters.bytesIn,
+      byPeer(({ counters }) => counters.bytesIn),
     ),
-    byPeer('mesh_vpn_sent_bytes_total', 'Bytes of packets to the peer.', ({ counters }) => counters.bytesOut),
-    byPeer(
+    counter(
+      'mesh_vpn_sent_bytes_total',
+      'Bytes of packets to the peer.',
+      byPeer(({ counters }) => counters.bytesOut),
+    ),
+    counter(
       'mesh_vpn_peer_dropped_packets_total',
       'Packets from and to the peer that were dropped.',
-      droppedOf,
+      byPeer(droppedOf),
     ),
-    {
-      name: 'mesh_vpn_dropped_packets_total',
-      help: 'Packets dropped, by reason.',
-      type: 'counter',
-      samples: dropSamples([device, ...active.map(({ counters }) => counters)]),
-    },
-    {
-      name: 'mesh_vpn_ignored_entries',
-      help: 'Ledger entries that nothing is routed by, by reason.',
-      type: 'gauge',
-      samples: Object.entries(ignored).map(([reason, value]) => ({ labels: { reason }, value })),
-    },
-    counts('mesh_vpn_refused_total', 'What peers did against the protocols of the VPN, by code.', refusals),
+    counter('mesh_vpn_dropped_packets_total', 'Packets dropped, by reason.', drops),
+    gauge(
+      'mesh_vpn_ignored_entries',
+      'Ledger entries that nothing is routed by, by reason.',
+      labelled('reason', ignored),
+    ),
+    counter(
+      'mesh_vpn_refused_total',
+      'What peers did against the protocols of the VPN, by code.',
+      labelled('code', refusals),
+    ),
   ]
 }
 

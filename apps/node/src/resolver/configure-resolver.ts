@@ -3,6 +3,7 @@
  * the interface stands. Without it /etc/resolv.conf names this node before the earlier servers, which answer when this node
  * does not. The node repeats what other programs undo, and restores everything at the end.
  */
+import { formatPlace } from '../words/format-place.ts'
 import type { HealthProblem } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { BoundAddress, DnsStatus } from '@mesh/dns'
@@ -66,8 +67,7 @@ async function chooseWay(init: ConfigureResolverInit, cleanUps: CleanUps): Promi
 
 function reachable(place: BoundAddress): string {
   const host = hostOf(place)
-  if (place.port === DNS_PORT) return host
-  return host.includes(':') ? `[${host}]:${place.port}` : `${host}:${place.port}`
+  return place.port === DNS_PORT ? host : formatPlace(host, place.port)
 }
 
 /** A server that listens everywhere is found on loopback. */

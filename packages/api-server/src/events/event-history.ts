@@ -6,9 +6,13 @@ import { BUCKETS } from '@mesh/core'
 import { EVENT_HISTORY_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { MAX_EVENT_HISTORY_BYTES } from '../limits.ts'
 
-export interface PastEvent {
-  readonly number: number
+export interface KeptEvent {
   readonly type: EventType
+  readonly text: string
+}
+
+export interface PastEvent extends KeptEvent {
+  readonly number: number
   /** JSON, with the time at which it happened. */
   readonly text: string
 }
@@ -21,13 +25,13 @@ export interface EventHistory {
 }
 
 export function createEventHistory(): EventHistory {
-  const changes = createShelf()
-  const refusals = createShelf()
+  const changes = new EventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
+  const refusals = new EventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
   return {
     note({ number, type, data, text, at }) {
       const shelf = type === 'ledger.rejected' ? refusals : changes
       if (!isWorthKeeping(type, data)) return
-      shelf.put({ number, type, text: `{"At":"${new Date(at).toISOString()}",${text.slice(1)}` })
+      shelf.push({ number, type, text: `{"At":"${new Date(at).toISOString()}",${text.slice(1)}` })
     },
     last(count) {
       if (count === 0) return []
@@ -45,17 +49,35 @@ function isWorthKeeping(type: EventType, data: unknown): boolean {
   return More > 0 || Changes.some(({ Bucket }) => Bucket !== BUCKETS.healthcheck)
 }
 
-function createShelf() {
-  const events: PastEvent[] = []
-  let bytes = 0
-  return {
-    events,
-    put(event: PastEvent): void {
-      events.push(event)
-      bytes += event.text.length
-      while (events.length > EVENT_HISTORY_SIZE || (bytes > MAX_EVENT_HISTORY_BYTES && events.length > 1)) {
-        bytes -= events.shift()?.text.length ?? 0
-      }
-    },
+/** The last events, bounded in number and bytes. */
+export class EventRing<Kept extends KeptEvent> {
+  readonly events: Kept[] = []
+  readonly #maxEvents: number
+  readonly #maxBytes: number
+  #bytes = 0
+  /** Number of the oldest event that is kept. */
+  first = 1
+
+  constructor(maxEvents: number, maxBytes: number) {
+    this.#maxEvents = maxEvents
+    this.#maxBytes = maxBytes
+  }
+
+  /** Number of the newest event; 0 before the first. */
+  get last(): number {
+    return this.first + this.events.length - 1
+  }
+
+  at(number: number): Kept | undefined {
+    return this.events[number - this.first]
+  }
+
+  push(event: Kept): void {
+    this.events.push(event)
+    this.#bytes += event.text.length
+    while (this.events.length > this.#maxEvents || (this.#bytes > this.#maxBytes && this.events.length > 1)) {
+      this.#bytes -= this.events.shift()?.text.length ?? 0
+      this.first++
+    }
   }
 }

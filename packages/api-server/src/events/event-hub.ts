@@ -6,7 +6,7 @@
 import { EVENT_HEARTBEAT_MS, EVENT_RING_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { type Clock, type Random, stringifyExactJson } from '@mesh/core'
 import { MAX_EVENT_RING_BYTES } from '../limits.ts'
-import { createEventHistory, type PastEvent } from './event-history.ts'
+import { createEventHistory, EventRing, type KeptEvent, type PastEvent } from './event-history.ts'
 
 export interface EventHub {
   publish<Type extends EventType>(type: Type, data: EventData<Type>): void
@@ -29,11 +29,6 @@ export interface EventReader {
   end(): void
 }
 
-interface KeptEvent {
-  readonly type: EventType
-  readonly text: string
-}
-
 /** The place of one reader. */
 interface Place {
   readonly reader: EventReader
@@ -52,7 +47,7 @@ class RingEventHub implements EventHub {
   readonly #clock: Clock
   /** Tells an id of an earlier run of the node from this one's. */
   readonly #run: string
-  readonly #ring = new EventRing()
+  readonly #ring = new EventRing<KeptEvent>(EVENT_RING_SIZE, MAX_EVENT_RING_BYTES)
   readonly #history = createEventHistory()
   readonly #places = new Set<Place>()
   #stopHeartbeat = () => {}
@@ -159,36 +154,5 @@ class RingEventHub implements EventHub {
   #numberOf(id: string): number | undefined {
     const [, run, digits] = /^([0-9a-f]{8})-(\d{1,15})$/.exec(id) ?? []
     return run === this.#run && Number(digits) <= this.#ring.last ? Number(digits) : undefined
-  }
-}
-
-/** The last events, bounded in number and bytes. */
-class EventRing {
-  readonly #events: KeptEvent[] = []
-  #bytes = 0
-  /** Number of the oldest event that is kept. */
-  first = 1
-
-  /** Number of the newest event; 0 before the first. */
-  get last(): number {
-    return this.first + this.#events.length - 1
-  }
-
-  at(number: number): KeptEvent | undefined {
-    return this.#events[number - this.first]
-  }
-
-  push(event: KeptEvent): void {
-    this.#events.push(event)
-    this.#bytes += event.text.length
-    while (this.#isOverfull()) {
-      this.#bytes -= this.#events.shift()?.text.length ?? 0
-      this.first++
-    }
-  }
-
-  #isOverfull(): boolean {
-    const { length } = this.#events
-    return length > EVENT_RING_SIZE || (this.#bytes > MAX_EVENT_RING_BYTES && length > 1)
   }
 }

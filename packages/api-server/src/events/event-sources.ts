@@ -116,7 +116,7 @@ export function publishAccessEvents(access: AccessPort, hub: EventHub): () => vo
     const state = JSON.stringify([gate, admission])
     if (state === told) return
     told = state
-    hub.publish('access.changed', { Gate: gate, Revoked: admission?.isRevoked ?? false })
+    hub.publish('access.changed', { Gate: gate, Revoked: admission?.Revoked ?? false })
   })
 }
 

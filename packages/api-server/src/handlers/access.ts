@@ -1,8 +1,7 @@
 /** The peer gate and the administrators of the network, as the rest of the node hands them in. */
-import { type AdmissionView } from '@mesh/api-contract'
 import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { Problem } from '../messages/problem.ts'
-import type { AccessPort, AdmissionState } from '../ports.ts'
+import type { AccessPort } from '../ports.ts'
 import type { HandlersOf } from './handler.ts'
 
 type AccessRoutes =
@@ -13,13 +12,7 @@ type AccessRoutes =
   | 'createInvite'
   | 'cancelInvite'
 
-const NOBODY: AdmissionState = {
-  administrators: [],
-  holdsKey: false,
-  isRevoked: false,
-  members: [],
-  invites: [],
-}
+const NOBODY = { Administrators: [], HoldsKey: false, Revoked: false, Members: [], Invites: [] }
 
 export function createAccess(access: AccessPort | undefined): HandlersOf<AccessRoutes> {
   const gate = () => {
@@ -37,7 +30,11 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
       gate().set(state === 'enable')
       return gate().enabled
     },
-    getAdmission: () => admissionView(access),
+    getAdmission() {
+      const its = access?.gate()
+      const admission = access?.admission() ?? NOBODY
+      return { Peerguard: its !== undefined, Gate: its?.enabled ?? false, ...admission }
+    },
     putMember({ peer, body }) {
       administrators().setMember(parseKey(peer, 'peer'), body.State)
       return { State: 'Stated' }
@@ -51,32 +48,6 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
       administrators().cancelInvite(parseKey(invite, 'invite'))
       return { State: 'Stated' }
     },
-  }
-}
-
-function admissionView(access: AccessPort | undefined): AdmissionView {
-  const gate = access?.gate()
-  const { administrators, holdsKey, isRevoked, members, invites } = access?.admission() ?? NOBODY
-  return {
-    Peerguard: gate !== undefined,
-    Gate: gate?.enabled ?? false,
-    Administrators: [...administrators],
-    HoldsKey: holdsKey,
-    Revoked: isRevoked,
-    Members: members.map(({ peer, name, state, administrator }) => ({
-      PeerID: peer,
-      Name: name,
-      State: state,
-      Administrator: administrator ?? null,
-    })),
-    Invites: invites.map(({ invite, administrator, label, expiresAt, state, claims }) => ({
-      Invite: invite,
-      Administrator: administrator,
-      Label: label,
-      ExpiresAt: new Date(expiresAt).toISOString(),
-      State: state,
-      Claims: [...claims],
-    })),
   }
 }
 

@@ -1,31 +1,16 @@
 /** The DNS server of this node, and who would answer for a name. */
-import { dnsTypeName, type NameResolutionView, tryParseDnsType } from '@mesh/api-contract'
+import { tryParseDnsType } from '@mesh/api-contract'
 import { MeshError } from '@mesh/core'
 import { issue, Problem } from '../messages/problem.ts'
-import type { DnsPort, NameExplanation } from '../ports.ts'
+import type { DnsPort } from '../ports.ts'
 import type { HandlersOf } from './handler.ts'
-
-const CODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
 
 export function createDnsReads(dns: DnsPort | undefined): HandlersOf<'getDnsServer' | 'resolveName'> {
   return {
     getDnsServer() {
       const status = dns?.status()
       if (status === undefined) throw new Problem('dns.not_running')
-      const { zone, listening, outcomes, names, forwarder } = status
-      return {
-        Zone: zone,
-        Listening: listening.map(({ host, port }) => placeOf(host, port)),
-        Names: names.automatic,
-        Patterns: names.patterns,
-        Cached: forwarder?.cached ?? 0,
-        Forwarders: (forwarder?.servers ?? []).map(({ address, scope, port, domain, failing }) => ({
-          Server: placeOf(scope === undefined ? address : `${address}%${scope}`, port),
-          Domain: domain,
-          LastError: failing?.reason ?? null,
-        })),
-        Queries: { ...outcomes },
-      }
+      return status
     },
     async resolveName({ name, type = 'A' }) {
       if (dns === undefined) throw new Problem('node.not_ready')
@@ -36,7 +21,7 @@ export function createDnsReads(dns: DnsPort | undefined): HandlersOf<'getDnsServ
         })
       }
       try {
-        return resolutionView(await dns.explain(name, number))
+        return await dns.explain(name, number)
       } catch (error) {
         if (!(error instanceof MeshError) || error.code !== 'dns.bad_question') throw error
         throw new Problem('http.bad_path', error.message, {
@@ -46,27 +31,4 @@ export function createDnsReads(dns: DnsPort | undefined): HandlersOf<'getDnsServ
       }
     },
   }
-}
-
-function resolutionView(explained: NameExplanation): NameResolutionView {
-  const { name, type, rcode, records, source, winner, losers, servers } = explained
-  return {
-    Name: name,
-    Type: dnsTypeName(type),
-    Code: rcode === undefined ? null : (CODES[rcode] ?? `RCODE${rcode}`),
-    Records: records.map((record) => ({
-      Name: record.name,
-      Type: dnsTypeName(record.type),
-      TTL: record.ttl,
-      Value: record.text,
-    })),
-    Source: source,
-    Winner: winner === undefined ? null : { Name: winner.name, Owner: winner.owner },
-    Losers: losers.map((loser) => ({ Name: loser.name, Owner: loser.owner, Reason: loser.reason })),
-    Servers: [...servers],
-  }
-}
-
-function placeOf(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -1,13 +1,13 @@
 /** Answers what whoever operates a node asks for: its log, and how it can be reached. */
 import type { LogLevelView, ReachabilityView } from '@mesh/api-contract'
 import { Problem } from '../messages/problem.ts'
-import type { LogPort, ReachabilityState } from '../operation-ports.ts'
+import type { LogPort } from '../operation-ports.ts'
 import type { HandlersOf } from './handler.ts'
 
 interface OperationComponents {
   readonly log: LogPort | undefined
   /** Undefined until the host listens. */
-  readonly reachability: () => ReachabilityState | undefined
+  readonly reachability: () => ReachabilityView | undefined
 }
 
 export function createOperation({
@@ -22,7 +22,7 @@ export function createOperation({
     getReachability() {
       const state = reachability()
       if (state === undefined) throw new Problem('node.not_ready')
-      return reachabilityView(state)
+      return state
     },
     getLogLevel: () => logLevelView(port()),
     putLogLevel({ body }) {
@@ -37,18 +37,5 @@ function logLevelView(log: LogPort): LogLevelView {
     Level: log.level(),
     Kept: log.isKept(),
     Subsystems: [...log.subsystems()].map(([Name, Level]) => ({ Name, Level })),
-  }
-}
-
-function reachabilityView({ addresses, ways, clock }: ReachabilityState): ReachabilityView {
-  return {
-    Addresses: [...addresses],
-    Ways: ways.map(({ method, enabled, found, lastError }) => ({
-      Name: method,
-      Enabled: enabled,
-      Found: found ?? null,
-      LastError: lastError ?? null,
-    })),
-    Clock: clock === undefined ? null : { AheadMs: clock.aheadMs, Members: clock.members },
   }
 }

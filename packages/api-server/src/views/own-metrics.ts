@@ -2,25 +2,19 @@
 import type { Ledger, Snapshot } from '@mesh/ledger'
 import { MAX_BUCKETS_IN_METRICS } from '../limits.ts'
 import type { Metric, NetworkPort, TrafficPort } from '../ports.ts'
+import { counter, gauge, labelled } from './metric-families.ts'
 
 export function ledgerMetrics(ledger: Ledger): readonly Metric[] {
   const snapshot = ledger.snapshot()
-  const rejected = Object.entries(ledger.rejections()).map(([code, value]) => ({ labels: { code }, value }))
   return [
     gauge('mesh_ledger_block_index', 'Index of the last block.', snapshot.head.index),
     gauge('mesh_ledger_stored_entries', 'Entries stored, tombstones included.', snapshot.size),
-    {
-      name: 'mesh_ledger_live_entries',
-      help: 'Live entries, by bucket.',
-      type: 'gauge',
-      samples: bucketSamples(snapshot),
-    },
-    {
-      name: 'mesh_ledger_rejected_total',
-      help: 'Entries of others that were refused, by reason.',
-      type: 'counter',
-      samples: rejected,
-    },
+    gauge('mesh_ledger_live_entries', 'Live entries, by bucket.', bucketSamples(snapshot)),
+    counter(
+      'mesh_ledger_rejected_total',
+      'Entries of others that were refused, by reason.',
+      labelled('code', ledger.rejections()),
+    ),
     gauge(
       'mesh_ledger_conflicts',
       'Keys that two live owners hold against each other.',
@@ -44,36 +38,26 @@ function bucketSamples(snapshot: Snapshot): Metric['samples'] {
 
 export function networkMetrics(network: NetworkPort): readonly Metric[] {
   const peers = network.peers()
+  const connected = (path: 'direct' | 'relayed') =>
+    peers.filter((peer) => peer.connected && peer.path === path).length
   return [
     gauge('mesh_topic_members', 'Other members on the gossip topic.', network.members().length),
     gauge('mesh_known_peers', 'Peers known, this node excluded.', peers.length),
-    {
-      name: 'mesh_connected_peers',
-      help: 'Peers with a live connection, by path.',
-      type: 'gauge',
-      samples: (['direct', 'relayed'] as const).map((path) => ({
-        labels: { path },
-        value: peers.filter((peer) => peer.connected && peer.path === path).length,
-      })),
-    },
+    gauge(
+      'mesh_connected_peers',
+      'Peers with a live connection, by path.',
+      labelled('path', { direct: connected('direct'), relayed: connected('relayed') }),
+    ),
     ...(network.traffic === undefined ? [] : trafficMetrics(network.traffic)),
   ]
 }
 
 function trafficMetrics(traffic: TrafficPort): readonly Metric[] {
   const byProtocol = [...traffic.byProtocol()]
-  const family = (name: string, help: string, field: 'totalIn' | 'totalOut'): Metric => ({
-    name,
-    help,
-    type: 'counter',
-    samples: byProtocol.map(([protocol, stats]) => ({ labels: { protocol }, value: stats[field] })),
-  })
+  const samplesOf = (field: 'totalIn' | 'totalOut') =>
+    byProtocol.map(([protocol, stats]) => ({ labels: { protocol }, value: stats[field] }))
   return [
-    family('mesh_received_bytes_total', 'Bytes received, by protocol.', 'totalIn'),
-    family('mesh_sent_bytes_total', 'Bytes sent, by protocol.', 'totalOut'),
+    counter('mesh_received_bytes_total', 'Bytes received, by protocol.', samplesOf('totalIn')),
+    counter('mesh_sent_bytes_total', 'Bytes sent, by protocol.', samplesOf('totalOut')),
   ]
-}
-
-function gauge(name: string, help: string, value: number): Metric {
-  return { name, help, type: 'gauge', samples: [{ value }] }
 }

@@ -1,4 +1,5 @@
 import type { Metric } from '../ports.ts'
+import { counter } from './metric-families.ts'
 
 /** Requests answered, by route and status. */
 export interface RequestCounts {
@@ -16,11 +17,9 @@ export function createRequestCounts(): RequestCounts {
       count.value++
       counts.set(id, count)
     },
-    metric: () => ({
-      name: 'mesh_api_requests_total',
-      help: 'Requests answered, by route of the API and HTTP status.',
-      type: 'counter',
-      samples: [...counts.values()],
-    }),
+    metric: () =>
+      counter('mesh_api_requests_total', 'Requests answered, by route of the API and HTTP status.', [
+        ...counts.values(),
+      ]),
   }
 }

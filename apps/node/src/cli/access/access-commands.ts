@@ -4,7 +4,6 @@ import type { Command } from '../command.ts'
 export const accessCommands: readonly Command[] = [
   {
     name: 'token show',
-    arguments: [],
     summary: "print the network's token, for another machine that is to join",
     description:
       "Whoever has the token can join: send it over ssh, into a file that only you can read. Prints the token of the network that the options, the environment or the file of defaults name; in a checkout, where nothing names one, that of `npm start`'s own network.",
@@ -17,7 +16,6 @@ export const accessCommands: readonly Command[] = [
   },
   {
     name: 'admin init',
-    arguments: [],
     summary: "make an administrator's key for a network, and print the token that names it",
     description:
       'Only peers that an administrator let in may use a network whose token names one. The key is kept in a file on this machine; give every machine the printed token in place of the old one, and restart its node. The node of this machine lets itself in.',
@@ -29,7 +27,6 @@ export const accessCommands: readonly Command[] = [
   },
   {
     name: 'admin invite',
-    arguments: [],
     summary: 'make an invite, with which one machine lets itself in',
     description:
       'Prints its code once. The machine joins with the token and --invite CODE. Until it ends, whoever has the code first is in.',
@@ -58,7 +55,6 @@ export const accessCommands: readonly Command[] = [
   },
   {
     name: 'admin list',
-    arguments: [],
     summary: 'list who is in, who waits to be let in, and invites',
     examples: ['mesh admin list', 'mesh admin list --json'],
     load: async () => (await import('./admin-list.ts')).runAdminList,
@@ -78,7 +74,6 @@ export const accessCommands: readonly Command[] = [
   },
   {
     name: 'api-token list',
-    arguments: [],
     summary: 'list the tokens of a file by name and level',
     examples: ['mesh api-token list --api-token-file api.tokens'],
     load: async () => (await import('./api-token.ts')).runApiTokenList,
@@ -92,7 +87,6 @@ export const accessCommands: readonly Command[] = [
   },
   {
     name: 'peergater ecdsa-genkey',
-    arguments: [],
     summary: 'make a key pair for --peergate-auth and the bucket trustzoneAuth',
     examples: ['mesh peergater ecdsa-genkey'],
     load: async () => (await import('./peergater.ts')).runGenerateKey,

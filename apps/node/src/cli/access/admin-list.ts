@@ -1,16 +1,10 @@
 /** `mesh admin list`: administrators, members, invites. */
 import { printable, shortPeerId } from '@mesh/core'
 import type { AdmissionView } from '@mesh/api-contract'
-import { printableJson } from '../../words/printable.ts'
-import type { Run } from '../command.ts'
-import { findNode } from '../find-node.ts'
+import { asking } from '../asking.ts'
 import { formatTable } from '../format-table.ts'
 
-export const runAdminList: Run = async (call) => {
-  const view = await (await findNode(call)).getAdmission()
-  call.out(call.settings.json ? printableJson(view, 2) : formatAdmission(view))
-  return 0
-}
+export const runAdminList = asking((client) => client.getAdmission(), formatAdmission)
 
 function formatAdmission({ Administrators, HoldsKey, Members, Invites }: AdmissionView): string {
   if (Administrators.length === 0) {

@@ -10,6 +10,7 @@ import { makeFolder } from '../../files/make-folder.ts'
 import { requireNetwork } from '../../state/network.ts'
 import { systemClock } from '@mesh/core'
 import { dirname } from 'node:path'
+import { asking } from '../asking.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 
@@ -46,9 +47,8 @@ export const runAdminInvite: Run = async (call) => {
   return 0
 }
 
-export const runAdminCancel: Run = async (call) => {
-  const { positionals, settings, out } = call
-  const answer = await (await findNode(call)).cancelInvite({ invite: positionals[0] ?? '' })
-  out(settings.json ? printableJson(answer) : 'cancelled\n')
-  return 0
-}
+export const runAdminCancel = asking(
+  (client, { positionals }) => client.cancelInvite({ invite: positionals[0] ?? '' }),
+  () => 'cancelled\n',
+  {},
+)

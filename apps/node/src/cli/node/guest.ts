@@ -2,6 +2,7 @@
 import { printable } from '@mesh/core'
 import type { GuestView } from '@mesh/api-contract'
 import { printableJson } from '../../words/printable.ts'
+import { asking } from '../asking.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
 import { formatBytes } from '../format-quantity.ts'
@@ -44,20 +45,19 @@ async function drawQrCode(text: string): Promise<string> {
   return code.replaceAll(/^.+$/gm, `${DARK_ON_LIGHT}$&${OWN_COLOURS}`)
 }
 
-export const runGuestList: Run = async (call) => {
-  const guests = await (await findNode(call)).listGuests()
-  if (call.settings.json) call.out(printableJson(guests, 2))
-  else if (guests.length === 0) call.out('This node has no guests. `mesh guest add NAME` makes one.\n')
-  else call.out(formatTable(COLUMNS, guests.map(guestRow)))
-  return 0
-}
+export const runGuestList = asking(
+  (client) => client.listGuests(),
+  (guests) =>
+    guests.length === 0
+      ? 'This node has no guests. `mesh guest add NAME` makes one.\n'
+      : formatTable(COLUMNS, guests.map(guestRow)),
+)
 
-export const runGuestRemove: Run = async (call) => {
-  const [name = ''] = call.positionals
-  const view = await (await findNode(call)).deleteGuest({ name })
-  call.out(call.settings.json ? printableJson(view) : `${name} is cut off\n`)
-  return 0
-}
+export const runGuestRemove = asking(
+  (client, { positionals: [name = ''] }) => client.deleteGuest({ name }),
+  (_view, { positionals: [name = ''] }) => `${name} is cut off\n`,
+  {},
+)
 
 const NO_DNS =
   'This node answers no DNS that the guest could ask: it asks its own servers, and those of its local network past the tunnel. With --dns :53 the node answers.'

@@ -2,18 +2,12 @@
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { MachineView, VpnPeerView } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
-import { printableJson } from '../../words/printable.ts'
-import type { Run } from '../command.ts'
-import { findNode } from '../find-node.ts'
+import { asking } from '../asking.ts'
 import { formatTable } from '../format-table.ts'
 import { byAddress, formatRoundTrip } from './peer-table.ts'
 import { wayOf } from './packet-way.ts'
 
-export const runMachines: Run = async (call) => {
-  const machines = await readMachines(await findNode(call))
-  call.out(call.settings.json ? printableJson(machines, 2) : formatMachines(machines))
-  return 0
-}
+export const runMachines = asking(readMachines, formatMachines)
 
 /** A machine of the ledger, with how packets reach it where this node has a VPN. */
 type Machine = MachineView & { readonly Vpn: VpnPeerView | null }

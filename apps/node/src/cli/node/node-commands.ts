@@ -4,14 +4,12 @@ import type { Command } from '../command.ts'
 export const nodeCommands: readonly Command[] = [
   {
     name: 'status',
-    arguments: [],
     summary: 'who a running node is and what it sees: problems, machines and peers',
     examples: ['mesh status', 'mesh status --verbose', 'mesh status --json', 'mesh status --instance second'],
     load: async () => (await import('./status.ts')).runStatus,
   },
   {
     name: 'doctor',
-    arguments: [],
     summary: 'check this machine and its running node, and say what to do',
     description:
       'Looks at the device, privileges, state folder, ports, clock, NAT, relays, UDP, MTU, DNS, token, peers and versions. Without a running node it looks at the machine alone, and whether the addresses that --listen, --listen-maddrs, --udp-port and --dns name are free. CleanUps with 1 when a check fails; a warning is no failure.',
@@ -24,14 +22,12 @@ export const nodeCommands: readonly Command[] = [
   },
   {
     name: 'peers',
-    arguments: [],
     summary: 'whom the running node is connected with or knows, and how they are reached',
     examples: ['mesh peers', 'mesh peers --verbose', 'mesh peers --json'],
     load: async () => (await import('./peers.ts')).runPeers,
   },
   {
     name: 'machines',
-    arguments: [],
     summary: 'the machines of the network: address, name, system, version, and how packets reach them',
     examples: ['mesh machines', 'mesh machines --json'],
     load: async () => (await import('./machines.ts')).runMachines,
@@ -84,7 +80,6 @@ export const nodeCommands: readonly Command[] = [
   },
   {
     name: 'guest list',
-    arguments: [],
     summary:
       'guests of the running node: last handshake and traffic of each, and where their apps look for the node',
     examples: ['mesh guest list', 'mesh guest list --json'],

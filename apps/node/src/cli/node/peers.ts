@@ -1,17 +1,12 @@
 /** `mesh peers`: whom the running node knows. */
 import type { PeerView } from '@mesh/api-contract'
-import { printableJson } from '../../words/printable.ts'
-import type { Run } from '../command.ts'
-import { findNode } from '../find-node.ts'
+import { asking } from '../asking.ts'
 import { formatPeers, formatReach } from './peer-table.ts'
 
-export const runPeers: Run = async (call) => {
-  const { settings } = call
-  const peers = await (await findNode(call)).listPeers()
-  if (settings.json) call.out(printableJson(peers, 2))
-  else call.out(formatKnownPeers(peers, settings.verbose))
-  return 0
-}
+export const runPeers = asking(
+  (client) => client.listPeers(),
+  (peers, { settings }) => formatKnownPeers(peers, settings.verbose),
+)
 
 function formatKnownPeers(peers: readonly PeerView[], verbose: boolean): string {
   const table = formatPeers(peers).trimStart()

@@ -10,20 +10,13 @@ import type {
   VpnView,
 } from '@mesh/api-contract'
 import { printable, shortPeerId } from '@mesh/core'
-import { printableJson } from '../../words/printable.ts'
 import { CONTROL_SOCKET } from '../../state/instance-folder.ts'
-import type { Run } from '../command.ts'
-import { findNode } from '../find-node.ts'
+import { asking } from '../asking.ts'
 import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
 import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable } from './peer-table.ts'
 import { wayOf } from './packet-way.ts'
 
-export const runStatus: Run = async (call) => {
-  const status = await readStatus(await findNode(call))
-  if (call.settings.json) call.out(printableJson(status, 2))
-  else call.out(formatStatus(status, { verbose: call.settings.verbose }))
-  return 0
-}
+export const runStatus = asking(readStatus, (status, { settings }) => formatStatus(status, settings))
 
 type Status = Awaited<ReturnType<typeof readStatus>>
 

@@ -57,7 +57,6 @@ export const offerCommands: readonly Command[] = [
   },
   {
     name: 'services',
-    arguments: [],
     summary: 'services, connections and files of the running node, and what members offer',
     examples: ['mesh services', 'mesh services --json'],
     load: async () => (await import('./services.ts')).runServices,
@@ -85,7 +84,6 @@ export const offerCommands: readonly Command[] = [
   },
   {
     name: 'proxy',
-    arguments: [],
     summary: 'an HTTP and SOCKS5 proxy whose requests leave through a member with --egress',
     description: 'Runs a node of its own, without a network interface, until Ctrl-C.',
     examples: [
@@ -97,7 +95,6 @@ export const offerCommands: readonly Command[] = [
   },
   {
     name: 'dns',
-    arguments: [],
     summary: 'join the network and answer DNS for it, or register records',
     description:
       'Without --regex it runs a node that answers at 127.0.0.1:53, or where --dns says. With --regex it registers the records given: asks the node that runs here, which goes on with it; where none runs, or with --own-node or --dns, runs one that takes them back at the end. No network interface is made.',

@@ -10,18 +10,14 @@ import type {
   ServiceView,
 } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
+import { asking } from '../asking.ts'
 import type { Call, Run } from '../command.ts'
 import { requireCommonNode } from './common-node.ts'
-import { findNode } from '../find-node.ts'
 import { formatBytes } from '../format-quantity.ts'
 import { formatTable } from '../format-table.ts'
 import { printableJson } from '../../words/printable.ts'
 
-export const runServices: Run = async (call) => {
-  const view = await readServices(await findNode(call))
-  call.out(call.settings.json ? printableJson(view, 2) : formatServices(view))
-  return 0
-}
+export const runServices = asking(readServices, formatServices)
 
 export const runServiceRemove: Run = (call) =>
   remove(call, (client, name) => client.deleteNodeService({ name }), 'is not offered any more')

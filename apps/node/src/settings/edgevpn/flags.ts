@@ -39,6 +39,9 @@ const AUTONAT = nothing('the node always bounds what AutoNAT may cost')
 const QUEUES = nothing('the engine has its own threads and bounded queues for each peer')
 const RELAYS = nothing('the node finds members that relay by itself')
 
+const WITH_PEERGUARD = { is: 'same', note: 'without effect unless `--peerguard` is given' } as const
+const WITH_API: Here = { is: 'same', note: 'without effect unless `--api` is given' }
+
 type Row = readonly [flag: string, variable: string, takes: EdgevpnFlag['takes'], here: Here]
 
 const COMMON: readonly Row[] = [
@@ -175,31 +178,11 @@ const COMMON: readonly Row[] = [
   ],
   ['static-peertable', 'EDGEVPNSTATICPEERTABLE', 'list', SAME],
   ['whitelist', 'EDGEVPNWHITELIST', 'list', BOUNDED],
-  ['peergate', 'PEERGATE', 'switch', { is: 'same', note: 'without effect unless `--peerguard` is given' }],
-  [
-    'peergate-autoclean',
-    'PEERGATE_AUTOCLEAN',
-    'switch',
-    { is: 'same', note: 'without effect unless `--peerguard` is given' },
-  ],
-  [
-    'peergate-relaxed',
-    'PEERGATE_RELAXED',
-    'switch',
-    { is: 'same', note: 'without effect unless `--peerguard` is given' },
-  ],
-  [
-    'peergate-auth',
-    'PEERGATE_AUTH',
-    'value',
-    { is: 'same', note: 'without effect unless `--peerguard` is given' },
-  ],
-  [
-    'peergate-interval',
-    'EDGEVPNPEERGATEINTERVAL',
-    'value',
-    same(within(1, 3_600), 'without effect unless `--peerguard` is given'),
-  ],
+  ['peergate', 'PEERGATE', 'switch', WITH_PEERGUARD],
+  ['peergate-autoclean', 'PEERGATE_AUTOCLEAN', 'switch', WITH_PEERGUARD],
+  ['peergate-relaxed', 'PEERGATE_RELAXED', 'switch', WITH_PEERGUARD],
+  ['peergate-auth', 'PEERGATE_AUTH', 'value', WITH_PEERGUARD],
+  ['peergate-interval', 'EDGEVPNPEERGATEINTERVAL', 'value', same(within(1, 3_600), WITH_PEERGUARD.note)],
 ]
 
 /** Flags of single commands. */
@@ -209,13 +192,7 @@ const OWN: readonly (readonly [places: readonly EdgevpnPlace[], ...Row])[] = [
   [['main'], 'b', '', 'switch', SAME],
   [['main', 'api', 'proxy'], 'debug', '', 'switch', SAME],
   [['main'], 'api', 'API', 'switch', SAME],
-  [
-    ['main'],
-    'api-listen',
-    'APILISTEN',
-    'value',
-    { is: 'same', note: 'without effect unless `--api` is given' },
-  ],
+  [['main'], 'api-listen', 'APILISTEN', 'value', WITH_API],
   [['main'], 'dhcp', 'DHCP', 'switch', SAME],
   [
     ['main'],
