@@ -26,7 +26,7 @@ function importsOfRust(): Imports {
   const folder = 'packages/engine/native'
   const files = globSync(`${folder}/**/*.rs`, {
     cwd: root,
-    exclude: (path) => /lib\.rs$|_tests?(\.rs|\/)|\/test_/.test(path),
+    exclude: (path) => /lib\.rs$|_tests?(\.rs|\/)|\/testing\//.test(path),
   })
   const fileOf = (path: string) => `${folder}/${path.replaceAll('::', '/')}.rs`
   return importsOf(files, (_file, code) => {

@@ -108,7 +108,6 @@ function hostileEngine({ privateKey, onEvent }: EngineInit): Engine {
     }),
     setAddresses() {},
     setRoutes() {},
-    setMtu() {},
     restore: () => ({ restored: [], failed: [] }),
     injectPackets() {},
     restart() {},

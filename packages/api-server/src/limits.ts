@@ -4,14 +4,13 @@
 export const MAX_HEADER_LINES = 1000
 /** How many parameters the query of a request may have; no route knows more than a few. */
 export const MAX_QUERY_PARAMETERS = 100
-/** How long the headers may take, in ms, from the connection or the end of the last request. */
-export const HEADERS_TIMEOUT_MS = 10_000
-/** How long a whole request may take, in ms, to the end of its body. */
-export const REQUEST_TIMEOUT_MS = 30_000
-/** How often those two times are checked, in ms. */
-export const TIMEOUT_CHECK_INTERVAL_MS = 1_000
-/** How long a connection without a request stays, in ms. */
-export const KEEP_ALIVE_TIMEOUT_MS = 15_000
+/** Node's own timeouts, in ms: for a head, for a whole request, how often they are checked, and without a request. */
+export const HTTP_TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+  keepAliveTimeout: 15_000,
+} as const
 /**
  * The time, in ms, after which a connection is cut whose other side takes or sends nothing; longer than any `wait`.
  */

@@ -56,7 +56,7 @@ pub fn pseudo(addresses: &[u8], protocol: u8, transport_len: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_random::Random;
+    use crate::testing::random::Random;
 
     fn slow(bytes: &[u8]) -> u16 {
         let mut sum = 0u32;

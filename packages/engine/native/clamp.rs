@@ -108,8 +108,8 @@ fn too_big_v6(packet: &[u8], ip: &Ip, mtu: usize, out: &mut [u8; MAX_TOO_BIG]) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_packets::{Spec, build, checksums_fit, slow_sum};
-    use crate::test_random::Random;
+    use crate::testing::packets::{Spec, build, checksums_fit, slow_sum};
+    use crate::testing::random::Random;
 
     /// A SYN with these option bytes (12 of them).
     fn syn(v6: bool, options: [u8; 12]) -> Vec<u8> {

@@ -17,34 +17,37 @@ pub struct Datagram {
     pub bytes: Vec<u8>,
 }
 
+#[derive(Default)]
 pub struct Datagrams {
     pub probes: ProbeGate,
-    /// Bounds of the probes of paths that others begin.
-    questions: SourceLimits,
-    /// Of those that come from where their senders are known to be.
-    known_questions: SourceLimits,
-    /// Those of all that is no probe.
-    others: SourceLimits,
-    waiting: Mutex<Waiting>,
+    /// Probes of paths that come from where their senders are known to be, and answers, which are no more than were asked.
+    known: Kind<QUESTIONS_PER_SOURCE>,
+    /// Probes of paths that others begin.
+    questions: Kind<QUESTIONS_PER_SOURCE>,
+    others: Kind<DATAGRAMS_PER_SOURCE>,
 }
 
-#[derive(Default)]
-struct Waiting {
-    /// Those that no stranger can send as many of as he likes.
-    known: VecDeque<Datagram>,
-    questions: VecDeque<Datagram>,
-    others: VecDeque<Datagram>,
+/// Those of one kind that wait, with a bound for each address.
+struct Kind<const PER_SOURCE: u32> {
+    limits: SourceLimits,
+    waiting: Mutex<VecDeque<Datagram>>,
 }
 
-impl Default for Datagrams {
-    fn default() -> Datagrams {
-        Datagrams {
-            probes: ProbeGate::default(),
-            questions: SourceLimits::new(QUESTIONS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            known_questions: SourceLimits::new(QUESTIONS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            others: SourceLimits::new(DATAGRAMS_PER_SOURCE, DATAGRAMS_PER_SECOND),
-            waiting: Mutex::default(),
+impl<const PER_SOURCE: u32> Default for Kind<PER_SOURCE> {
+    fn default() -> Self {
+        Kind { limits: SourceLimits::new(PER_SOURCE, DATAGRAMS_PER_SECOND), waiting: Mutex::default() }
+    }
+}
+
+impl<const PER_SOURCE: u32> Kind<PER_SOURCE> {
+    fn accept(&self, from: Source, datagram: &[u8], has_room: bool) -> Result<(), Reason> {
+        let mut waiting = self.waiting.lock();
+        if !has_room || waiting.len() >= MAX_DATAGRAMS {
+            return Err(Reason::DatagramLimit);
         }
+        let bytes = datagram[..datagram.len().min(MAX_KEPT_BYTES)].to_vec();
+        waiting.push_back(Datagram { from, len: datagram.len(), bytes });
+        Ok(())
     }
 }
 
@@ -52,33 +55,22 @@ impl Datagrams {
     /// Takes one that came, or says why it is dropped.
     pub fn accept(&self, from: Source, datagram: &[u8]) -> Result<(), Reason> {
         let now = Instant::now();
-        let verdict = self.probes.judge(from, datagram, now);
-        let has_room = match verdict {
-            Verdict::Refused => return Err(Reason::ProbeRefused),
-            Verdict::Answer => true,
-            Verdict::KnownQuestion => self.known_questions.take(from.address, now),
-            Verdict::Question => self.questions.take(from.address, now),
-            Verdict::Other => self.others.take(from.address, now),
-        };
-        let mut waiting = self.waiting.lock();
-        let queue = match verdict {
-            Verdict::Other => &mut waiting.others,
-            Verdict::Question => &mut waiting.questions,
-            _ => &mut waiting.known,
-        };
-        if !has_room || queue.len() >= MAX_DATAGRAMS {
-            return Err(Reason::DatagramLimit);
+        let Datagrams { probes, known, questions, others } = self;
+        match probes.judge(from, datagram, now) {
+            Verdict::Refused => Err(Reason::ProbeRefused),
+            Verdict::Answer => known.accept(from, datagram, true),
+            Verdict::KnownQuestion => known.accept(from, datagram, known.limits.take(from.address, now)),
+            Verdict::Question => questions.accept(from, datagram, questions.limits.take(from.address, now)),
+            Verdict::Other => others.accept(from, datagram, others.limits.take(from.address, now)),
         }
-        let bytes = datagram[..datagram.len().min(MAX_KEPT_BYTES)].to_vec();
-        queue.push_back(Datagram { from, len: datagram.len(), bytes });
-        Ok(())
     }
 
     /// All that wait, probes first.
     pub fn take(&self) -> Vec<Datagram> {
-        let mut waiting = self.waiting.lock();
-        let Waiting { known, questions, others } = &mut *waiting;
-        known.drain(..).chain(questions.drain(..)).chain(others.drain(..)).collect()
+        let mut taken = Vec::from(std::mem::take(&mut *self.known.waiting.lock()));
+        taken.extend(self.questions.waiting.lock().drain(..));
+        taken.extend(self.others.waiting.lock().drain(..));
+        taken
     }
 }
 

@@ -1,10 +1,12 @@
 //! The kernel's end: a TUN device with super-segments where the system grants them, or a memory device (pairs of
 //! sockets that keep message boundaries) whose other end a test holds. Each queue of either is one file descriptor here.
+use crate::poll::{event_fd, ring};
 use crate::segments::HEADER;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
+use std::time::Duration;
 use tun_rs::SyncDevice;
 
 pub struct Device {
@@ -202,26 +204,29 @@ pub struct Waker(OwnedFd);
 
 impl Waker {
     pub fn new() -> io::Result<Waker> {
-        // SAFETY: a plain system call; the result is checked.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: it was just made and belongs to nobody else.
-        Ok(Waker(unsafe { OwnedFd::from_raw_fd(fd) }))
+        event_fd().map(Waker)
     }
 
     /// Wakes them for good: this is only for stopping.
     pub fn wake(&self) {
-        let _ = write(self.0.as_raw_fd(), &1u64.to_ne_bytes());
+        ring(&self.0);
     }
 
     /// Waits until the device or socket `fd`, or the `other` one, has something to read, or `wake` was called.
     pub fn wait_for(&self, fd: RawFd, other: Option<RawFd>) {
-        let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         // a negative one is passed over
-        let mut fds = [watch(fd), watch(self.0.as_raw_fd()), watch(other.unwrap_or(-1))];
+        self.poll([fd, other.unwrap_or(-1)], -1);
+    }
+
+    /// Waits for this time, or until `wake` was called.
+    pub fn pause(&self, time: Duration) {
+        self.poll([-1, -1], time.as_millis() as i32);
+    }
+
+    fn poll(&self, others: [RawFd; 2], at_most_ms: i32) {
+        let fds = [self.0.as_raw_fd(), others[0], others[1]];
+        let mut fds = fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
         // SAFETY: three valid entries.
-        unsafe { libc::poll(fds.as_mut_ptr(), 3, -1) };
+        unsafe { libc::poll(fds.as_mut_ptr(), 3, at_most_ms) };
     }
 }

@@ -1,18 +1,18 @@
 //! One device, one identity, one table, and the threads that carry packets between them and the peers' streams.
+use crate::carrier::Carrier;
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams};
+use crate::datagrams::Datagrams;
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
 use crate::from_socket::FromSocket;
 use crate::inbound::Inbound;
-use crate::interface::Routes;
+use crate::interface::{self, Interface, OpenError, Routes};
 use crate::kernel::netlink::Wire;
 use crate::link_watch::LinkWatch;
 use crate::outbound::Outbound;
 use crate::packet::parse;
 use crate::peer::{Peer, Tunnel};
-use crate::peer_config::{PeerConfig, TunnelConfig};
-use crate::probe_gate::{ProbePair, Word};
+use crate::peer_config::PeerConfig;
 use crate::restore::{Restored, Wanted, restore};
 use crate::sessions::{Identity, Key};
 use crate::shared::Shared;
@@ -20,11 +20,11 @@ use crate::socket::SocketConfig;
 use crate::sockets::{Sockets, Source};
 use crate::source_limits::SocketLimits;
 use crate::table::{Current, Entry, Prefix, Table};
-use crate::tick_pause::TickPause;
 use crate::waiting::Waiting;
 use crate::work::Work;
 use crate::{change, limits, queues, socket, timers};
 use netlink_sys::protocols::NETLINK_ROUTE;
+use parking_lot::Mutex;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,6 +35,7 @@ use zeroize::Zeroize;
 pub struct Engine {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
+    routes: Mutex<Routes>,
 }
 
 impl Engine {
@@ -58,13 +59,12 @@ impl Engine {
             sockets: socket.map(|config| open_sockets(config, queues)).transpose()?,
             source_limits: SocketLimits::default(),
             datagrams: Datagrams::default(),
-            tick_pause: TickPause::default(),
             waker: Waker::new()?,
             waiting: Waiting::default(),
             counters: Counters::default(),
             stop: AtomicBool::new(false),
         });
-        let mut engine = Engine { shared, threads: Vec::new() };
+        let mut engine = Engine { shared, threads: Vec::new(), routes: Mutex::default() };
         for queue in 0..queues {
             engine.thread("mesh-out", move |shared| Outbound::new(shared, queue).run())?;
         }
@@ -96,73 +96,85 @@ impl Engine {
         Ok(())
     }
 
-    pub fn public_key(&self) -> Key {
-        self.shared.identity.public_key()
-    }
-
-    pub fn device(&self) -> &Device {
-        &self.shared.device
-    }
-
     /// The interface's index; none of a memory device.
     fn index(&self) -> Option<io::Result<u32>> {
-        self.device().interface().map(|interface| interface.if_index())
-    }
-
-    /// Puts back what others took away from the interface.
-    pub fn restore(&self, addresses: &[Prefix], mtu: u16, routes: &Routes) -> io::Result<Restored> {
-        let Some(index) = self.index().transpose()? else { return Ok(Restored::default()) };
-        restore(&mut Wire::open(NETLINK_ROUTE, None)?, &Wanted { index, mtu, addresses, routes })
-    }
-
-    pub fn events(&self) -> &Events {
-        &self.shared.events
+        self.shared.device.interface().map(|interface| interface.if_index())
     }
 
     pub fn counters(&self) -> &Counters {
         &self.shared.counters
     }
 
-    /// The port of the engine's own socket, if there is one.
-    pub fn port(&self) -> Option<u16> {
+    pub fn table(&self) -> Arc<Table> {
+        self.shared.table.get()
+    }
+
+    fn fed(&self, peer: &Arc<Peer>, fed: queues::Fed) -> bool {
+        peer.counters.drop_many(Reason::InboundFull, fed.dropped);
+        peer.counters.drop_many(Reason::BadFrame, fed.bad);
+        if fed.announce {
+            self.shared.work.announce(peer.clone());
+        }
+        if fed.broken {
+            self.shared.events.tell(Event::Broken, peer.id);
+        }
+        !fed.crowded
+    }
+}
+
+impl Carrier for Engine {
+    fn public_key(&self) -> Key {
+        self.shared.identity.public_key()
+    }
+
+    fn interface(&self) -> io::Result<Interface> {
+        interface::describe(&self.shared.device)
+    }
+
+    fn events(&self) -> &Events {
+        &self.shared.events
+    }
+
+    fn datagrams(&self) -> &Datagrams {
+        &self.shared.datagrams
+    }
+
+    fn set_addresses(&self, addresses: &[Prefix]) -> io::Result<()> {
+        interface::set_addresses(&self.shared.device, addresses)
+    }
+
+    fn set_routes(&self, routes: &[Prefix]) -> Result<(), OpenError> {
+        self.routes.lock().set(&self.shared.device, routes)
+    }
+
+    fn restore(&self, addresses: &[Prefix], mtu: u16) -> io::Result<Restored> {
+        let Some(index) = self.index().transpose()? else { return Ok(Restored::default()) };
+        let routes = &self.routes.lock();
+        restore(&mut Wire::open(NETLINK_ROUTE, None)?, &Wanted { index, mtu, addresses, routes })
+    }
+
+    fn port(&self) -> Option<u16> {
         self.shared.sockets.as_ref().map(|sockets| sockets.own(0).port())
     }
 
-    /// Opens a socket beside the engine's own, and gives its port.
-    pub fn open_socket(&self) -> io::Result<u16> {
-        self.shared.sockets.as_ref().ok_or_else(|| io::Error::other("no socket"))?.open_further()
+    fn open_socket(&self) -> Option<u16> {
+        self.shared.sockets.as_ref()?.open_further().ok()
     }
 
-    /// Closes such a one.
-    pub fn close_socket(&self, port: u16) {
+    fn close_socket(&self, port: u16) {
         if let Some(sockets) = &self.shared.sockets {
             sockets.close_further(port);
         }
     }
 
-    /// Sends a datagram that is no WireGuard, by `socket`. False: there is none, or the way does not take it.
-    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
+    fn send_datagram(&self, to: SocketAddr, datagram: &[u8], socket: u16) -> bool {
         let sockets = self.shared.sockets.as_ref();
         self.shared.datagrams.probes.sent(Source { address: to, socket }, datagram);
         sockets.is_some_and(|sockets| sockets.with(socket, 0, |socket| socket.send(to, datagram)).is_ok())
     }
 
-    /// The probes of these two go before all other datagrams that are no WireGuard.
-    pub fn expect_probes(&self, pair: ProbePair) {
-        self.shared.datagrams.probes.expect(pair);
-    }
-
-    pub fn forget_probes(&self, word: Word) {
-        self.shared.datagrams.probes.forget(word);
-    }
-
-    pub fn take_datagrams(&self) -> Vec<Datagram> {
-        self.shared.datagrams.take()
-    }
-
-    /// Gives the numbers of the peers with packets since the last call, in either direction, or with packets that wait. A path that
-    /// died while nothing passed keeps a handshake from them.
-    pub fn active(&self) -> Vec<u32> {
+    /// A path that died while nothing passed keeps a handshake from packets that wait.
+    fn active(&self) -> Vec<u32> {
         let is_active = |entry: &&Entry| {
             let peer = &entry.peer;
             let Counters { packets_in, packets_out, .. } = &*peer.counters;
@@ -173,23 +185,27 @@ impl Engine {
         self.table().entries().iter().filter(is_active).map(|entry| entry.peer.id).collect()
     }
 
-    pub fn table(&self) -> Arc<Table> {
-        self.shared.table.get()
+    fn each_counters(&self, each: &mut dyn FnMut(u32, &Counters)) {
+        each(0, self.counters());
+        self.table().entries().iter().for_each(|entry| each(entry.peer.id, &entry.peer.counters));
     }
 
-    /// Swaps in a new table. A peer with the same id, tunnel and key keeps its sessions and queues; with another tunnel it
-    /// keeps its counters and the packets that wait.
-    pub fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) {
+    fn heard(&self) -> Vec<(u32, SocketAddr)> {
+        let table = self.table();
+        let guests = table.entries().iter().filter(|entry| entry.is_guest());
+        guests.filter_map(|entry| Some((entry.peer.id, entry.endpoint()?))).collect()
+    }
+
+    fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) -> io::Result<()> {
         let before = self.shared.table.get();
         let (mut changed, mut moved) = (Vec::new(), Vec::new());
-        let entries = peers.into_iter().map(|mut config| {
+        let entries = peers.into_iter().map(|config| {
             let entry = before.entry(config.id);
             if entry.is_some_and(|entry| entry.path != config.path) {
                 moved.push(config.id);
             }
             let known = entry.map(|entry| &entry.peer);
             let peer = keep_or_make(known, &config, &self.shared.waiting);
-            config.tunnel.wipe();
             if let Some(known) = known.filter(|known| !Arc::ptr_eq(known, &peer)) {
                 changed.push(known.clone());
             }
@@ -208,15 +224,14 @@ impl Engine {
         }
         // a handshake may have been lost on the path before
         moved.into_iter().for_each(|peer| self.retry_handshake(peer));
+        Ok(())
     }
 
-    /// The next batch of whole frames for the peer's stream.
-    pub fn take(&self, peer: u32) -> Option<Vec<u8>> {
+    fn take(&self, peer: u32) -> Option<Vec<u8>> {
         self.table().entry(peer)?.peer.outgoing.take()
     }
 
-    /// Takes the next bytes of the peer's stream, cut anywhere. They are copied. False: crowded.
-    pub fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
+    fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
         let table = self.table();
         let Some(entry) = table.entry(peer) else {
             self.shared.counters.drop_one(Reason::UnknownPeer);
@@ -230,8 +245,7 @@ impl Engine {
         self.fed(&entry.peer, fed)
     }
 
-    /// Takes whole packets, one behind the other, that came unsealed from a legacy member. They are copied.
-    pub fn inject_packets(&self, peer: u32, mut bytes: &[u8]) {
+    fn inject_packets(&self, peer: u32, mut bytes: &[u8]) {
         let table = self.table();
         let Some(entry) = table.entry(peer) else {
             return self.shared.counters.drop_one(Reason::UnknownPeer);
@@ -253,30 +267,14 @@ impl Engine {
         self.fed(&entry.peer, fed);
     }
 
-    fn fed(&self, peer: &Arc<Peer>, fed: queues::Fed) -> bool {
-        peer.counters.drop_many(Reason::InboundFull, fed.dropped);
-        peer.counters.drop_many(Reason::BadFrame, fed.bad);
-        if fed.announce {
-            self.shared.work.announce(peer.clone());
-        }
-        if fed.broken {
-            self.shared.events.tell(Event::Broken, peer.id);
-        }
-        !fed.crowded
-    }
-
-    /// Begins anew with the peer's stream: what comes, comes by a new one, which begins with a whole frame. Frames that
-    /// wait to be taken stay: those are whole.
-    pub fn restart(&self, peer: u32) {
+    fn restart(&self, peer: u32) {
         if let Some(entry) = self.table().entry(peer) {
             entry.peer.incoming.restart();
         }
         self.retry_handshake(peer);
     }
 
-    /// A stream was lost, in either direction: what waits to be taken is announced again, and a handshake that may
-    /// have been lost begins anew.
-    pub fn retry_handshake(&self, peer: u32) {
+    fn retry_handshake(&self, peer: u32) {
         let table = self.table();
         let Some(entry) = table.entry(peer) else { return };
         let mut frames = Vec::new();
@@ -307,14 +305,13 @@ fn wrong_tunnel(peer: &Peer) -> Reason {
 }
 
 fn keep_or_make(known: Option<&Arc<Peer>>, config: &PeerConfig, waiting: &Waiting) -> Arc<Peer> {
-    let tunnel = config.tunnel.tunnel();
     let peer = match known {
-        Some(known) if known.tunnel == tunnel => known.clone(),
-        Some(known) => Arc::new(known.successor(tunnel)),
-        None => Arc::new(Peer::new(config.id, tunnel, waiting.sibling())),
+        Some(known) if known.tunnel == config.tunnel => known.clone(),
+        Some(known) => Arc::new(known.successor(config.tunnel)),
+        None => Arc::new(Peer::new(config.id, config.tunnel, waiting.sibling())),
     };
-    if let TunnelConfig::WireGuard { preshared, .. } = config.tunnel {
-        peer.state().set_preshared_key(preshared);
+    if matches!(config.tunnel, Tunnel::WireGuard(_)) {
+        peer.state().set_preshared_key(config.preshared.as_deref().copied());
     }
     peer
 }
@@ -324,7 +321,6 @@ impl Drop for Engine {
         self.shared.stop.store(true, SeqCst);
         self.shared.waker.wake();
         self.shared.work.interrupt();
-        self.shared.tick_pause.interrupt();
         for thread in self.threads.drain(..) {
             // a thread that ended by a defect has told so
             let _ = thread.join();

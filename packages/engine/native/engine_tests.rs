@@ -1,19 +1,21 @@
 //! Two engines, each with a memory device for the kernel, joined by the frames that they hand out: everything
 //! between those two ends is real.
+use crate::carrier::Carrier;
 use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::Event;
 use crate::limits::*;
 use crate::packet::{get16, parse};
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
 use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, cut};
 use crate::sessions::{Identity, Sessions};
 use crate::socket::SocketConfig;
 use crate::table::{Path, Prefix};
-use crate::test_packets::{Spec, build, build_super, checksums_fit};
-use crate::test_random::Random;
+use crate::testing::packets::{Spec, build, build_super, checksums_fit};
+use crate::testing::random::Random;
 use std::time::{Duration, Instant};
 use tun_rs::VirtioNetHdr;
 
@@ -53,7 +55,7 @@ impl End {
 
     fn table(&self, peer: PeerConfig, local: &[&str]) {
         let local: Vec<Prefix> = local.iter().map(|text| Prefix::parse(text).unwrap()).collect();
-        self.engine.set_table(vec![peer], &local);
+        self.engine.set_table(vec![peer], &local).unwrap();
     }
 
     fn dropped(&self, reason: Reason) -> u64 {
@@ -76,7 +78,8 @@ fn peer(secret: u8, allowed: &[&str]) -> PeerConfig {
     let public = Identity::new([secret; 32]).public_key();
     PeerConfig {
         id: PEER,
-        tunnel: TunnelConfig::WireGuard { public, preshared: Some([7; 32]) },
+        tunnel: Tunnel::WireGuard(public),
+        preshared: Some([7; 32].into()),
         allowed: allowed.iter().map(|text| Prefix::parse(text).unwrap()).collect(),
         mtu: 1400,
         socket_mtu: 1400,
@@ -233,7 +236,7 @@ fn a_new_table_keeps_sessions_and_a_removed_peer_is_not_heard() {
     assert_eq!(a.handed, handed + 1, "no new handshake");
     assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
     let batch = taken(&mut a);
-    b.engine.set_table(vec![], &[]);
+    b.engine.set_table(vec![], &[]).unwrap();
     b.engine.inject(PEER, &batch);
     assert_eq!(b.engine.counters().dropped(Reason::UnknownPeer), 1);
 }
@@ -244,9 +247,9 @@ fn a_new_preshared_key_does_not_end_the_session() {
     for (end, secret, address) in [(&a, 2, "10.1.0.2/32"), (&b, 1, "10.1.0.1/32")] {
         let config = peer(secret, &[address]);
         let public = Identity::new([secret; 32]).public_key();
-        let tunnel = TunnelConfig::WireGuard { public, preshared: Some([8; 32]) };
+        let (tunnel, preshared) = (Tunnel::WireGuard(public), Some([8; 32].into()));
         let local = if secret == 2 { "10.1.0.1/32" } else { "10.1.0.2/32" };
-        end.table(PeerConfig { tunnel, ..config }, &[local]);
+        end.table(PeerConfig { tunnel, preshared, ..config }, &[local]);
     }
     let handed = a.handed;
     arrives(&mut a, &mut b, &build(&Spec { payload: 2, ..Spec::default() }));
@@ -254,7 +257,7 @@ fn a_new_preshared_key_does_not_end_the_session() {
 }
 
 fn legacy(allowed: &[&str], mtu: u16) -> PeerConfig {
-    PeerConfig { tunnel: TunnelConfig::Legacy, mtu, ..peer(1, allowed) }
+    PeerConfig { tunnel: Tunnel::Legacy, mtu, ..peer(1, allowed) }
 }
 
 #[test]

@@ -40,18 +40,10 @@ events! {
 }
 
 impl Event {
-    /// True for events that say what holds now: they are told once however often they came, and never lost.
+    /// True for `Writable` and all behind it, which say what holds now: they are told once however often they came, and
+    /// never lost.
     fn is_mark(self) -> bool {
-        matches!(
-            self,
-            Event::Writable
-                | Event::Readable
-                | Event::PathNeeded
-                | Event::Datagrams
-                | Event::Interface
-                | Event::Networks
-                | Event::Failed
-        )
+        self >= Event::Writable
     }
 }
 

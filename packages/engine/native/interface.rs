@@ -8,11 +8,26 @@ use route_manager::{Route, RouteManager};
 use std::io;
 use std::net::IpAddr;
 
+/// The interface as the kernel has it.
+pub struct Interface {
+    pub name: String,
+    pub mtu: u16,
+    /// The kernel takes super-segments of TCP, and of UDP.
+    pub offload: bool,
+    pub offload_udp: bool,
+}
+
 /// An error with a code that `@mesh/engine` knows.
 #[derive(Debug)]
 pub struct OpenError {
     pub code: &'static str,
     pub message: String,
+}
+
+impl OpenError {
+    pub fn new(code: &'static str, message: impl Into<String>) -> OpenError {
+        OpenError { code, message: message.into() }
+    }
 }
 
 /// An interface name has at most 15 bytes (IFNAMSIZ).
@@ -26,10 +41,9 @@ pub fn open(name: &str, addresses: &[Prefix], mtu: u16, queues: Option<usize>) -
     let queues = queues.unwrap_or_else(tun_queues::default_count);
     let device = tun_queues::open(name, mtu, queues).map_err(|error| match error.raw_os_error() {
         // the name is good, so the kernel means that another kind of interface has it
-        Some(libc::EINVAL) => OpenError {
-            code: "engine.name_in_use",
-            message: format!("interface {name} exists and is no TUN interface"),
-        },
+        Some(libc::EINVAL) => {
+            OpenError::new("engine.name_in_use", format!("interface {name} exists and is no TUN interface"))
+        }
         _ => explain(error, "could not open", name),
     })?;
     set_addresses(&device, addresses)
@@ -45,8 +59,7 @@ pub fn check_name(name: &str) -> Result<(), OpenError> {
     if fits && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b'%') {
         return Ok(());
     }
-    let message = format!("{name:?} cannot be an interface's name");
-    Err(OpenError { code: "engine.bad_name", message })
+    Err(OpenError::new("engine.bad_name", format!("{name:?} cannot be an interface's name")))
 }
 
 pub fn explain(error: io::Error, what: &str, name: &str) -> OpenError {
@@ -168,14 +181,11 @@ fn is_for(route: &Route, prefix: &Prefix) -> bool {
     route.table() == MAIN_TABLE && route.destination() == prefix.address && route.prefix() == prefix.length
 }
 
-/// The interface's name, MTU and what the kernel granted.
-pub fn describe(device: &Device) -> io::Result<(String, u16)> {
-    match device.interface() {
-        Some(interface) => Ok((interface.name()?, interface.mtu()?)),
-        None => Ok((String::new(), 0)),
-    }
-}
-
-pub fn set_mtu(device: &Device, mtu: u16) -> io::Result<()> {
-    device.interface().map_or(Ok(()), |interface| interface.set_mtu(mtu))
+/// The interface as the kernel has it; a memory device has no name.
+pub fn describe(device: &Device) -> io::Result<Interface> {
+    let (name, mtu) = match device.interface() {
+        Some(interface) => (interface.name()?, interface.mtu()?),
+        None => (String::new(), 0),
+    };
+    Ok(Interface { name, mtu, offload: device.offload(), offload_udp: device.offload_udp() })
 }

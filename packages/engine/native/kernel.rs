@@ -3,20 +3,20 @@
 //! and streams (`relay`), and carries probes (`probes`).
 mod link;
 pub(crate) mod netlink;
-mod poll;
 mod probes;
 mod relay;
 mod shared;
 mod wireguard;
 mod worker;
 
+use crate::carrier::Carrier;
 use crate::counters::{Counters, Reason};
-use crate::datagrams::{Datagram, Datagrams};
+use crate::datagrams::Datagrams;
 use crate::events::{Event, Events};
-use crate::interface::{OpenError, Routes, explain};
+use crate::interface::{Interface, OpenError, Routes, explain};
 use crate::link_watch::LinkWatch;
 use crate::peer_config::PeerConfig;
-use crate::probe_gate::{ProbePair, Word};
+use crate::poll::Poll;
 use crate::restore::{Restored, Wanted, restore};
 use crate::sessions::{Identity, Key};
 use crate::socket::{SocketConfig, describe};
@@ -26,7 +26,6 @@ use link::{Link, refusal};
 use netlink::Wire;
 use netlink_sys::protocols::{NETLINK_GENERIC, NETLINK_ROUTE};
 use parking_lot::Mutex;
-use poll::Poll;
 use probes::Probes;
 use shared::{Known, Shared, Tables};
 use std::collections::HashMap;
@@ -97,107 +96,93 @@ impl KernelEngine {
         engine.thread = Some(thread.spawn(move || Worker::new(&shared).run()).map_err(failed)?);
         Ok(engine)
     }
+}
 
-    pub fn public_key(&self) -> Key {
+impl Carrier for KernelEngine {
+    fn public_key(&self) -> Key {
         self.public_key
     }
 
-    /// The interface's name and MTU.
-    pub fn interface(&self) -> (String, u16) {
-        (self.shared.name.clone(), self.shared.tables.lock().link.mtu())
+    fn interface(&self) -> io::Result<Interface> {
+        let mtu = self.shared.tables.lock().link.mtu();
+        Ok(Interface { name: self.shared.name.clone(), mtu, offload: true, offload_udp: true })
     }
 
-    pub fn events(&self) -> &Events {
+    fn events(&self) -> &Events {
         &self.shared.events
     }
 
-    /// The kernel's port; none where nothing is to go over UDP.
-    pub fn port(&self) -> Option<u16> {
-        self.shared.probes.as_ref().map(|_| self.shared.port)
+    fn datagrams(&self) -> &Datagrams {
+        &self.shared.datagrams
     }
 
-    pub fn set_addresses(&self, addresses: &[Prefix]) -> io::Result<()> {
+    fn set_addresses(&self, addresses: &[Prefix]) -> io::Result<()> {
         self.shared.tables.lock().link.set_addresses(addresses)
     }
 
-    pub fn set_routes(&self, routes: &[Prefix]) -> Result<(), OpenError> {
+    fn set_routes(&self, routes: &[Prefix]) -> Result<(), OpenError> {
         let mut tables = self.shared.tables.lock();
         let index = tables.link.index;
         tables.routes.set_by(index, routes)
     }
 
-    /// Puts back what others took away from the interface.
-    pub fn restore(&self, addresses: &[Prefix], mtu: u16) -> io::Result<Restored> {
+    fn restore(&self, addresses: &[Prefix], mtu: u16) -> io::Result<Restored> {
         let Tables { link, routes, .. } = &mut *self.shared.tables.lock();
         let index = link.index;
         restore(&mut link.wire, &Wanted { index, mtu, addresses, routes })
     }
 
-    pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
-        self.shared.tables.lock().link.set_mtu(mtu)
-    }
-
-    /// Makes these the kernel's peers. Those that left are silent when this returns; those that stay keep their sessions.
-    pub fn set_table(&self, peers: Vec<PeerConfig>) -> io::Result<()> {
+    /// Peers that left are silent when this returns. What is for this node, a filter of the host says.
+    fn set_table(&self, peers: Vec<PeerConfig>, _local: &[Prefix]) -> io::Result<()> {
         self.shared.set_table(peers)
     }
 
-    pub fn take(&self, peer: u32) -> Option<Vec<u8>> {
+    fn take(&self, peer: u32) -> Option<Vec<u8>> {
         self.shared.relay(peer)?.outgoing.take()
     }
 
-    /// Takes the next bytes of the peer's stream, cut anywhere. They are copied. False: crowded.
-    pub fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
+    fn inject(&self, peer: u32, bytes: &[u8]) -> bool {
         let Some(relay) = self.shared.relay(peer) else {
             self.shared.counters.drop_one(Reason::UnknownPeer);
             return true;
         };
         let fed = relay.feed(bytes);
-        let (is_broken, is_crowded) = (fed.broken, fed.crowded);
         if fed.announce {
             self.shared.work.lock().push_back(relay);
             self.shared.poll.ring();
         }
-        if is_broken {
+        if fed.broken {
             self.shared.events.tell(Event::Broken, peer);
         }
-        !is_crowded
+        !fed.crowded
     }
 
-    /// The peer's stream begins anew.
-    pub fn restart(&self, peer: u32) {
+    fn restart(&self, peer: u32) {
         if let Some(relay) = self.shared.relay(peer) {
             relay.restart();
         }
-        self.announce(peer);
+        self.retry_handshake(peer);
     }
 
-    /// Announces what waits for the peer's stream again. The kernel repeats a lost handshake by itself, after 5 seconds.
-    pub fn announce(&self, peer: u32) {
+    /// The kernel repeats a lost handshake by itself, after 5 seconds.
+    fn retry_handshake(&self, peer: u32) {
         if self.shared.relay(peer).is_some_and(|relay| relay.outgoing.is_waiting()) {
             self.shared.events.tell(Event::Readable, peer);
         }
     }
 
-    pub fn send_datagram(&self, to: SocketAddr, datagram: &[u8]) -> bool {
+    /// The kernel's port; none where nothing is to go over UDP.
+    fn port(&self) -> Option<u16> {
+        self.shared.probes.as_ref().map(|_| self.shared.port)
+    }
+
+    /// The kernel's WireGuard has one socket.
+    fn send_datagram(&self, to: SocketAddr, datagram: &[u8], _socket: u16) -> bool {
         self.shared.datagrams.probes.sent(Source { address: to, socket: OWN }, datagram);
         self.shared.probes.as_ref().is_some_and(|probes| probes.send(to, datagram))
     }
 
-    pub fn expect_probes(&self, pair: ProbePair) {
-        self.shared.datagrams.probes.expect(pair);
-    }
-
-    pub fn forget_probes(&self, word: Word) {
-        self.shared.datagrams.probes.forget(word);
-    }
-
-    pub fn take_datagrams(&self) -> Vec<Datagram> {
-        self.shared.datagrams.take()
-    }
-
-    /// The numbers of the peers to or from whom bytes passed since the last call.
-    pub fn active(&self) -> Vec<u32> {
+    fn active(&self) -> Vec<u32> {
         let mut tables = self.shared.tables.lock();
         let is_active = |known: &mut Known| {
             let sum = known.state.bytes_in + known.state.bytes_out;
@@ -206,9 +191,8 @@ impl KernelEngine {
         tables.known.iter_mut().filter_map(|(id, known)| is_active(known).then_some(*id)).collect()
     }
 
-    /// Counters of the device, and of each peer with its number: bytes are as the kernel counts them, sealed, and it
-    /// counts no packets.
-    pub fn each_counters(&self, mut each: impl FnMut(u32, &Counters)) {
+    /// Bytes are as the kernel counts them, sealed, and it counts no packets.
+    fn each_counters(&self, each: &mut dyn FnMut(u32, &Counters)) {
         self.shared.look();
         each(0, &self.shared.counters);
         let (tables, relays) = (self.shared.tables.lock(), self.shared.relays.lock());

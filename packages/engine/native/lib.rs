@@ -6,6 +6,7 @@
 //! In: `socket` -> `from_socket`, or the stream -> `queues` -> `inbound`, then both -> `opener` (`sessions`, `packet`,
 //! `table`, `segments`) -> `device`.
 //! Each queue of the device (`tun_queues`) and each socket on the engine's port (`port_group`) has a thread of its own.
+pub mod carrier;
 mod change;
 mod checksum;
 mod claim;
@@ -23,14 +24,9 @@ pub mod interface;
 pub mod kernel;
 pub mod limits;
 mod link_watch;
-// like `node`, which alone calls it
-#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
-mod memory;
 // its functions are called by Node alone
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node;
-#[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
-mod node_kernel;
 #[cfg(all(feature = "node", not(any(test, feature = "tools"))))]
 mod node_table;
 mod opener;
@@ -39,6 +35,7 @@ mod outbox;
 pub mod packet;
 pub mod peer;
 pub mod peer_config;
+mod poll;
 mod port_group;
 mod probe_gate;
 pub mod queues;
@@ -51,7 +48,6 @@ pub mod socket;
 mod sockets;
 mod source_limits;
 pub mod table;
-mod tick_pause;
 mod timers;
 mod tun_queues;
 mod waiting;
@@ -63,6 +59,7 @@ mod engine_tests;
 #[cfg(test)]
 mod parsers_tests;
 #[cfg(test)]
-mod test_packets;
-#[cfg(test)]
-mod test_random;
+mod testing {
+    pub mod packets;
+    pub mod random;
+}

@@ -1,11 +1,12 @@
 //! The addon's face to JavaScript: it converts and calls, nothing else. Nothing here runs for a packet.
+use crate::carrier::Carrier;
 use crate::counters::{Counters, REASON_NAMES};
 use crate::datagrams::Datagram;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
-use crate::interface::{self, OpenError, Routes};
-use crate::memory;
+use crate::interface::{self, Interface, OpenError};
+use crate::kernel::{KernelEngine, KernelInit};
 use crate::node_table::{
     NativeProbePair, NativeTable, failed, key, peer_configs, prefixes, probe_pair, ranges, socket_address,
     system, word,
@@ -33,7 +34,9 @@ pub struct NativeInit {
     pub udp_mark: Option<u32>,
     /// How many queues the interface has; none: by the number of cores. A memory device has one.
     pub queues: Option<u32>,
-    /// The kernel's engine alone: the socket of a program that stands in for the kernel's netlink.
+    /// The kernel's WireGuard carries, and no engine of this crate.
+    pub kernel: Option<bool>,
+    /// Of the kernel's alone: the socket of a program that stands in for the kernel's netlink.
     pub netlink: Option<String>,
 }
 
@@ -52,8 +55,7 @@ pub struct NativeDatagram {
 /// All sums since the engine was opened.
 #[napi(object)]
 pub struct NativeStats {
-    /// One row for the device (number 0) and one for each peer: its number, packets and bytes in, packets and bytes out, and the count
-    /// of drop reasons. Then for each reason its index in `reasonNames` and its count.
+    /// Each row as `src/native.ts` says.
     pub rows: Float64Array,
     pub events_dropped: f64,
     /// Of each guest that was heard: its number, and the address with the port.
@@ -82,13 +84,12 @@ pub struct NativeInterface {
     pub offload_udp: bool,
 }
 
-pub type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
+type Wake = ThreadsafeFunction<(), (), (), Status, false, false, 2>;
 
 #[napi]
 pub struct NativeEngine {
-    engine: Option<Engine>,
+    engine: Option<Box<dyn Carrier>>,
     memory: Option<MemoryEnd>,
-    routes: Routes,
 }
 
 #[napi]
@@ -96,21 +97,28 @@ impl NativeEngine {
     #[napi(constructor)]
     pub fn new(init: NativeInit, wake: Wake) -> Result<NativeEngine> {
         let private_key = key(&init.private_key)?;
+        let addresses = prefixes(&init.addresses)?;
+        let socket = init.udp_port.map(|port| SocketConfig { port, mark: init.udp_mark });
+        let wake = Box::new(move || {
+            // its queue has room for one call at least, and one is enough
+            wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
+        });
+        let NativeInit { mtu, netlink, .. } = init;
+        if init.kernel == Some(true) {
+            let name = init.name.unwrap_or_default();
+            let init = KernelInit { name, addresses, mtu, private_key, socket, netlink };
+            let engine = KernelEngine::open(init, wake).map_err(failed)?;
+            return Ok(NativeEngine { engine: Some(Box::new(engine)), memory: None });
+        }
         let (device, memory) = match init.name {
             Some(name) => {
-                let (addresses, queues) =
-                    (prefixes(&init.addresses)?, init.queues.map(|queues| queues as usize));
-                (interface::open(&name, &addresses, init.mtu, queues).map_err(failed)?, None)
+                let queues = init.queues.map(|queues| queues as usize);
+                (interface::open(&name, &addresses, mtu, queues).map_err(failed)?, None)
             }
             None => Device::memory(false, 1).map(|(device, end)| (device, Some(end))).map_err(system)?,
         };
-        let wake = move || {
-            // its queue has room for one call at least, and one is enough
-            wake.call((), ThreadsafeFunctionCallMode::NonBlocking);
-        };
-        let socket = init.udp_port.map(|port| SocketConfig { port, mark: init.udp_mark });
-        let engine = Engine::start(device, private_key, socket, Box::new(wake)).map_err(not_started)?;
-        Ok(NativeEngine { engine: Some(engine), memory, routes: Routes::default() })
+        let engine = Engine::start(device, private_key, socket, wake).map_err(not_started)?;
+        Ok(NativeEngine { engine: Some(Box::new(engine)), memory })
     }
 
     #[napi(getter)]
@@ -120,38 +128,33 @@ impl NativeEngine {
 
     #[napi]
     pub fn interface(&self) -> Result<NativeInterface> {
-        let device = self.engine()?.device();
-        let (name, mtu) = interface::describe(device).map_err(system)?;
-        Ok(NativeInterface { name, mtu, offload: device.offload(), offload_udp: device.offload_udp() })
+        let Interface { name, mtu, offload, offload_udp } = self.engine()?.interface().map_err(system)?;
+        Ok(NativeInterface { name, mtu, offload, offload_udp })
     }
 
     #[napi]
     pub fn set_table(&self, table: NativeTable) -> Result<()> {
         let peers = peer_configs(&table)?;
-        self.engine()?.set_table(peers, &ranges(&table.local).collect::<Result<Vec<_>>>()?);
-        Ok(())
+        let local = ranges(&table.local).collect::<Result<Vec<_>>>()?;
+        self.engine()?.set_table(peers, &local).map_err(system)
     }
 
     #[napi]
     pub fn set_addresses(&self, addresses: Vec<String>) -> Result<()> {
-        interface::set_addresses(self.engine()?.device(), &prefixes(&addresses)?).map_err(system)
+        self.engine()?.set_addresses(&prefixes(&addresses)?).map_err(system)
     }
 
     #[napi]
-    pub fn set_routes(&mut self, routes: Vec<String>) -> Result<()> {
-        let Some(engine) = &self.engine else { return Err(closed()) };
-        self.routes.set(engine.device(), &prefixes(&routes)?).map_err(failed)
+    pub fn set_routes(&self, routes: Vec<String>) -> Result<()> {
+        self.engine()?.set_routes(&prefixes(&routes)?).map_err(failed)
     }
 
     /// Puts back what others took away from the interface.
     #[napi]
     pub fn restore(&self, addresses: Vec<String>, mtu: u16) -> Result<NativeRestored> {
-        self.engine()?.restore(&prefixes(&addresses)?, mtu, &self.routes).map(restored).map_err(system)
-    }
-
-    #[napi]
-    pub fn set_mtu(&self, mtu: u16) -> Result<()> {
-        interface::set_mtu(self.engine()?.device(), mtu).map_err(system)
+        let Restored { restored, failed } =
+            self.engine()?.restore(&prefixes(&addresses)?, mtu).map_err(system)?;
+        Ok(NativeRestored { restored, failed })
     }
 
     /// The next batch for the peer's stream. The buffer belongs to JavaScript from here on.
@@ -192,7 +195,7 @@ impl NativeEngine {
     /// Opens a socket beside the engine's own; its port, or null where that cannot be.
     #[napi]
     pub fn open_socket(&self) -> Result<Option<u16>> {
-        Ok(self.engine()?.open_socket().ok())
+        Ok(self.engine()?.open_socket())
     }
 
     #[napi]
@@ -203,19 +206,19 @@ impl NativeEngine {
 
     #[napi]
     pub fn expect_probes(&self, pair: NativeProbePair) -> Result<()> {
-        self.engine()?.expect_probes(probe_pair(&pair)?);
+        self.engine()?.datagrams().probes.expect(probe_pair(&pair)?);
         Ok(())
     }
 
     #[napi]
     pub fn forget_probes(&self, token: &[u8]) -> Result<()> {
-        self.engine()?.forget_probes(word(token)?);
+        self.engine()?.datagrams().probes.forget(word(token)?);
         Ok(())
     }
 
     #[napi]
     pub fn take_datagrams(&self) -> Result<Vec<NativeDatagram>> {
-        Ok(self.engine()?.take_datagrams().into_iter().map(native_datagram).collect())
+        Ok(self.engine()?.datagrams().take().into_iter().map(native_datagram).collect())
     }
 
     /// The numbers of the peers to or from whom packets passed since the last call.
@@ -239,13 +242,8 @@ impl NativeEngine {
     /// All events since the last call: for each the index of its name in `eventNames`, and the peer's number.
     #[napi]
     pub fn poll(&self) -> Result<Vec<u32>> {
-        Ok(self
-            .engine()?
-            .events()
-            .poll()
-            .into_iter()
-            .flat_map(|(event, peer)| [event as u32, peer])
-            .collect())
+        let events = self.engine()?.events().poll();
+        Ok(events.into_iter().flat_map(|(event, peer)| [event as u32, peer]).collect())
     }
 
     /// Why no packets pass any more, after the event `failed`.
@@ -257,17 +255,10 @@ impl NativeEngine {
     #[napi]
     pub fn stats(&self) -> Result<NativeStats> {
         let engine = self.engine()?;
-        let table = engine.table();
-        let mut rows = Vec::with_capacity((table.entries().len() + 1) * 8);
-        push_row(&mut rows, 0, engine.counters());
-        for entry in table.entries() {
-            push_row(&mut rows, entry.peer.id, &entry.peer.counters);
-        }
-        let guests = table.entries().iter().filter(|entry| entry.is_guest());
-        let heard = guests.filter_map(|entry| {
-            Some(NativeHeard { peer: entry.peer.id, endpoint: entry.endpoint()?.to_string() })
-        });
-        let heard = heard.collect();
+        let mut rows = Vec::new();
+        engine.each_counters(&mut |id, counters| push_row(&mut rows, id, counters));
+        let heard = engine.heard().into_iter();
+        let heard = heard.map(|(peer, from)| NativeHeard { peer, endpoint: from.to_string() }).collect();
         Ok(NativeStats { rows: rows.into(), events_dropped: engine.events().dropped() as f64, heard })
     }
 
@@ -289,8 +280,9 @@ impl NativeEngine {
         self.memory = None;
     }
 
-    fn engine(&self) -> Result<&Engine> {
-        self.engine.as_ref().ok_or_else(closed)
+    fn engine(&self) -> Result<&dyn Carrier> {
+        let closed = || OpenError { code: "engine.closed", message: "the engine is closed".into() };
+        self.engine.as_deref().ok_or_else(|| failed(closed()))
     }
 }
 
@@ -312,10 +304,15 @@ pub fn allow_fragments(fd: i32) -> Result<()> {
     socket::allow_fragments(fd).map_err(system)
 }
 
-/// Gives the system back what the C library keeps of freed memory.
+/// Gives the system back what the C library keeps of memory that was freed, in whole pages; true when there was some.
+/// Without it the library keeps what lies below anything that lives, for as long as the process runs.
 #[napi]
 pub fn trim_memory() -> bool {
-    memory::trim()
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes the allocator's own locks, touches no memory that is in use, and any thread may call it.
+    return unsafe { libc::malloc_trim(0) != 0 };
+    #[cfg(not(target_env = "gnu"))]
+    false
 }
 
 /// Every reason's name, so that a test can hold TypeScript's against them.
@@ -329,7 +326,7 @@ pub fn event_names() -> Vec<String> {
     EVENT_NAMES.iter().map(|name| name.to_string()).collect()
 }
 
-pub fn native_datagram(datagram: Datagram) -> NativeDatagram {
+fn native_datagram(datagram: Datagram) -> NativeDatagram {
     NativeDatagram {
         address: datagram.from.address.ip().to_string(),
         port: datagram.from.address.port(),
@@ -339,11 +336,6 @@ pub fn native_datagram(datagram: Datagram) -> NativeDatagram {
     }
 }
 
-pub fn restored(Restored { restored, failed }: Restored) -> NativeRestored {
-    NativeRestored { restored, failed }
-}
-
-/// Errors carry their code before a line end; `src/engine.ts` takes them apart.
 /// Nothing but the port can be in use when the interface is there.
 fn not_started(error: std::io::Error) -> Error {
     if error.kind() != std::io::ErrorKind::AddrInUse {
@@ -352,11 +344,7 @@ fn not_started(error: std::io::Error) -> Error {
     failed(OpenError { code: "engine.port_in_use", message: error.to_string() })
 }
 
-pub fn closed() -> Error {
-    failed(OpenError { code: "engine.closed", message: "the engine is closed".into() })
-}
-
-pub fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
+fn push_row(rows: &mut Vec<f64>, id: u32, counters: &Counters) {
     let Counters { packets_in, bytes_in, packets_out, bytes_out, drops } = counters;
     rows.push(id as f64);
     rows.extend([packets_in, bytes_in, packets_out, bytes_out].map(|count| count.load(Relaxed) as f64));

@@ -1,6 +1,7 @@
 //! Values from JavaScript, checked: the table, addresses, keys and pairs of peers.
 use crate::interface::OpenError;
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbePair, Word};
 use crate::sessions::Key;
 use crate::table::{Path, Prefix};
@@ -20,24 +21,19 @@ pub struct NativeProbePair {
     pub endpoints: String,
 }
 
-/// The whole table in few values: thousands of objects would cost more than all the rest.
+/// The whole table in few values, as `src/native.ts` says.
 #[napi(object)]
 pub struct NativeTable {
-    /// Seven numbers for each peer. Its number. The tunnel: 0 none, 1 WireGuard, 2 legacy. The MTU. The count of its ranges. The path: 0
-    /// stream, 1 socket, 2 both, 3 socket to where it was heard. The MTU of the path over the socket. The port of the further
-    /// socket, or 0 for the engine's own.
     pub peers: Uint32Array,
-    /// The public and the preshared key of each peer with a WireGuard tunnel, in order.
     pub keys: Uint8Array,
-    /// The peers' ranges in order, a space between two.
     pub ranges: String,
-    /// Where the socket sends to, of each peer whose path names it, in order, a space between two.
     pub endpoints: String,
     pub local: String,
 }
 
 const KEY_BYTES: usize = size_of::<Key>();
 
+/// Errors carry their code before a line end; `src/errors.ts` takes them apart.
 pub fn failed(error: OpenError) -> Error {
     Error::from_reason(format!("{}\n{}", error.code, error.message))
 }
@@ -86,25 +82,24 @@ pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {
     let mut endpoints = table.endpoints.split_ascii_whitespace();
     let mut peers = Vec::with_capacity(table.peers.len() / 7);
     for row in table.peers.chunks_exact(7) {
-        let tunnel = match row[1] {
-            0 => TunnelConfig::None,
+        let (tunnel, preshared) = match row[1] {
+            0 => (Tunnel::None, None),
             1 => {
                 let (public, preshared) = keys.next().ok_or_else(short)?.split_at(KEY_BYTES);
-                TunnelConfig::WireGuard { public: key(public)?, preshared: Some(key(preshared)?) }
+                (Tunnel::WireGuard(key(public)?), Some(key(preshared)?.into()))
             }
-            _ => TunnelConfig::Legacy,
+            _ => (Tunnel::Legacy, None),
         };
         let allowed = ranges.by_ref().take(row[3] as usize).collect::<Result<Vec<_>>>()?;
         let mtu = u16::try_from(row[2]).map_err(|_| short())?;
         let socket_mtu = u16::try_from(row[5]).map_err(|_| short())?;
         let socket = u16::try_from(row[6]).map_err(|_| short())?;
         let endpoint = match row[4] {
-            0 => None,
-            3 => None,
+            0 | 3 => None,
             _ => Some(socket_address(endpoints.next().ok_or_else(short)?)?),
         };
         let path = Path { endpoint, stream: matches!(row[4], 0 | 2), socket };
-        peers.push(PeerConfig { id: row[0], tunnel, allowed, mtu, socket_mtu, path });
+        peers.push(PeerConfig { id: row[0], tunnel, preshared, allowed, mtu, socket_mtu, path });
     }
     Ok(peers)
 }

@@ -121,8 +121,8 @@ pub fn put_sum(bytes: &mut [u8], at: usize, sum: u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_packets::{Spec, build};
-    use crate::test_random::Random;
+    use crate::testing::packets::{Spec, build};
+    use crate::testing::random::Random;
 
     #[test]
     fn reads_both_families() {

@@ -1,11 +1,13 @@
 //! Everything that reads what others sent, fed with arbitrary bytes: nothing panics, nothing points outside, and what
 //! comes out keeps its promises. `PROPTEST_CASES` makes it longer; a failing case is kept in `proptest-regressions`.
+use crate::carrier::Carrier;
 use crate::checksum::{fold, sum};
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::device::Device;
 use crate::engine::Engine;
 use crate::packet::parse;
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbeGate, tests::pair};
 use crate::queues::{Incoming, frames, push_frame};
 use crate::receivers::index_at;
@@ -13,7 +15,7 @@ use crate::segments::{HEADER, Joiner, cut};
 use crate::sessions::{Identity, Message, Sessions, message_of};
 use crate::sockets::{OWN, Source};
 use crate::table::{Path, Prefix};
-use crate::test_packets::{Spec, build, slow_sum};
+use crate::testing::packets::{Spec, build, slow_sum};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::net::SocketAddr;
@@ -242,17 +244,18 @@ proptest! {
         let (device, kernel) = Device::memory(true, queues).unwrap();
         let socket = Some(Default::default());
         let engine = Engine::start(device, [1; 32], socket, Box::new(|| {})).unwrap();
-        let sealed = TunnelConfig::WireGuard { public: Identity::new([2; 32]).public_key(), preshared: None };
+        let sealed = Tunnel::WireGuard(Identity::new([2; 32]).public_key());
         let peer = |id: u32, tunnel| PeerConfig {
             id,
             tunnel,
+            preshared: None,
             allowed: vec![Prefix { address: [10, 1, 0, id as u8].into(), length: 32 }],
             mtu: 1400,
             socket_mtu: 1400,
             path: Path::STREAM,
         };
         let local = Prefix { address: [10, 1, 0, 9].into(), length: 32 };
-        engine.set_table(vec![peer(1, sealed), peer(2, TunnelConfig::Legacy)], &[local]);
+        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local]).unwrap();
         let strange = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = SocketAddr::new([127, 0, 0, 1].into(), engine.port().unwrap());
         for bytes in &streams {
@@ -266,7 +269,7 @@ proptest! {
         for datagram in &datagrams {
             let _ = strange.send_to(datagram, to);
         }
-        engine.take_datagrams();
+        engine.datagrams().take();
         drop(kernel.receive());
         prop_assert_eq!(engine.events().failure(), None);
     }

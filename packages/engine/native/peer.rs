@@ -185,7 +185,7 @@ impl TunnelState {
 mod tests {
     use super::*;
     use crate::counters::Reason;
-    use crate::test_packets::{Spec, build};
+    use crate::testing::packets::{Spec, build};
     use std::time::Duration;
 
     /// A peer's state here, and its own sessions with this end.

@@ -7,7 +7,7 @@
 //!
 //! Another program of the same user could still join the port, as the kernel spreads nothing for sockets that refuse this.
 //! It gets no packet: the program names none but these.
-use crate::socket::{SocketConfig, UdpSocket};
+use crate::socket::{SocketConfig, UdpSocket, set_option};
 use libc::{BPF_A, BPF_RSH, BPF_TAX, BPF_W, BPF_X, BPF_XOR, sock_filter, sock_fprog};
 use libc::{BPF_ABS, BPF_ALU, BPF_B, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_MISC, BPF_MOD, BPF_MUL, BPF_RET};
 use std::hash::{BuildHasher, RandomState};
@@ -35,11 +35,8 @@ fn join(group: &mut Vec<UdpSocket>, mark: Option<u32>, count: usize) -> io::Resu
 fn spread(group: &[UdpSocket]) -> io::Result<()> {
     let mut program = chooser(group.len() as u32, RandomState::new().hash_one(()) as u32);
     let filter = sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    let length = size_of_val(&filter) as libc::socklen_t;
-    let (option, value) = (libc::SO_ATTACH_REUSEPORT_CBPF, (&raw const filter).cast());
-    // SAFETY: the program and what names it are valid for the time of the call, which copies them.
-    let result = unsafe { libc::setsockopt(group[0].fd(), libc::SOL_SOCKET, option, value, length) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    // the kernel copies the program
+    set_option(group[0].fd(), libc::SOL_SOCKET, libc::SO_ATTACH_REUSEPORT_CBPF, filter)
 }
 
 /// Where IP's header begins, for a load (SKF_NET_OFF).

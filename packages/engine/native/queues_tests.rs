@@ -1,5 +1,5 @@
 use super::*;
-use crate::test_random::Random;
+use crate::testing::random::Random;
 
 fn batch(lens: &[usize]) -> Vec<u8> {
     let mut batch = Vec::new();

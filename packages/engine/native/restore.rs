@@ -8,7 +8,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, Addres
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 impl Wipe for RouteNetlinkMessage {}
 
@@ -58,24 +58,29 @@ fn restore_link(wire: &mut Wire, wanted: &Wanted, restored: &mut Restored) -> io
     let mtu = u32::from(wanted.mtu);
     let has_mtu = |attribute: &LinkAttribute| matches!(attribute, LinkAttribute::Mtu(own) if *own == mtu);
     if !link.attributes.iter().any(has_mtu) {
-        let result = change_link(wire, wanted, |message| message.attributes.push(LinkAttribute::Mtu(mtu)));
+        let result =
+            change_link(wire, wanted.index, |message| message.attributes.push(LinkAttribute::Mtu(mtu)));
         restored.note(format!("MTU {mtu}"), result);
     }
     if !link.header.flags.contains(LinkFlags::Up) {
-        let result = change_link(wire, wanted, |message| {
-            message.header.flags = LinkFlags::Up;
-            message.header.change_mask = LinkFlags::Up;
-        });
+        let result = change_link(wire, wanted.index, set_up);
         restored.note("link up".into(), result);
     }
     Ok(())
 }
 
-fn change_link(wire: &mut Wire, wanted: &Wanted, how: impl FnOnce(&mut LinkMessage)) -> io::Result<()> {
+/// Changes the interface with this index.
+pub fn change_link(wire: &mut Wire, index: u32, how: impl FnOnce(&mut LinkMessage)) -> io::Result<()> {
     let mut message = LinkMessage::default();
-    message.header.index = wanted.index;
+    message.header.index = index;
     how(&mut message);
     wire.ask(RouteNetlinkMessage::SetLink(message), NLM_F_ACK).map(|_| ())
+}
+
+/// Sets an interface up: of a kernel's WireGuard, this opens its sockets.
+pub fn set_up(message: &mut LinkMessage) {
+    message.header.flags = LinkFlags::Up;
+    message.header.change_mask = LinkFlags::Up;
 }
 
 fn restore_addresses(wire: &mut Wire, wanted: &Wanted, restored: &mut Restored) -> io::Result<()> {
@@ -138,18 +143,11 @@ fn restore_routes(wanted: &Wanted, restored: &mut Restored) -> io::Result<()> {
 
 /// The network to which the kernel makes a route when the interface gets the address; none of a single address.
 fn network_of(prefix: &Prefix) -> Option<Prefix> {
-    let length = u32::from(prefix.length);
-    let address = match prefix.address {
-        IpAddr::V4(v4) => {
-            let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-            (length < 32).then(|| IpAddr::V4((u32::from(v4) & mask).into()))
-        }
-        IpAddr::V6(v6) => {
-            let mask = u128::MAX.checked_shl(128 - length).unwrap_or(0);
-            (length < 128).then(|| IpAddr::V6((u128::from(v6) & mask).into()))
-        }
+    let (address, most) = match prefix.address {
+        IpAddr::V4(_) => (Ipv4Addr::from_bits(prefix.first() as u32).into(), 32),
+        IpAddr::V6(_) => (Ipv6Addr::from_bits(prefix.first()).into(), 128),
     };
-    address.map(|address| Prefix { address, length: prefix.length })
+    (prefix.length < most).then_some(Prefix { address, length: prefix.length })
 }
 
 #[cfg(test)]

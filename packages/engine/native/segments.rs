@@ -62,4 +62,5 @@ fn pseudo_of(packet: &[u8], v6: bool, protocol: u8, transport_len: usize) -> u64
 }
 
 #[cfg(test)]
+#[path = "segments_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::queues::frames;
-use crate::test_packets::{Spec, build};
-use crate::test_random::Random;
+use crate::testing::packets::{Spec, build};
+use crate::testing::random::Random;
 use std::time::Duration;
 
 /// Two ends after a handshake.

@@ -10,7 +10,6 @@ use crate::sessions::Identity;
 use crate::sockets::{Sockets, Source};
 use crate::source_limits::SocketLimits;
 use crate::table::{Current, Entry, Path};
-use crate::tick_pause::TickPause;
 use crate::waiting::Waiting;
 use crate::work::Work;
 use crate::{limits, queues};
@@ -28,7 +27,6 @@ pub struct Shared {
     pub sockets: Option<Sockets>,
     pub source_limits: SocketLimits,
     pub datagrams: Datagrams,
-    pub tick_pause: TickPause,
     pub waker: Waker,
     /// Counts what waits for all peers together.
     pub waiting: Waiting,

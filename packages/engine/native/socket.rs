@@ -52,7 +52,7 @@ impl UdpSocket {
 
     /// Lets further sockets of the same user be bound to its port, that say the same of themselves (SO_REUSEPORT).
     pub fn share_port(&self, shares: bool) -> io::Result<()> {
-        set_option(self.fd(), libc::SO_REUSEPORT, shares.into())
+        set_option(self.fd(), libc::SOL_SOCKET, libc::SO_REUSEPORT, u32::from(shares))
     }
 
     /// Opens another one on the same port, which this one has to share.
@@ -71,17 +71,17 @@ impl UdpSocket {
             mark_socket(socket.as_raw_fd(), mark)?;
         }
         if shares {
-            set_option(socket.as_raw_fd(), libc::SO_REUSEPORT, 1)?;
+            set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_REUSEPORT, 1)?;
         }
         socket.bind(&SocketAddr::new(any, config.port).into())?;
         for option in [libc::SO_RCVBUFFORCE, libc::SO_SNDBUFFORCE] {
             // without the privilege the system's own size stays, which is only slower
-            let _ = set_option(socket.as_raw_fd(), option, SOCKET_BUFFER_BYTES);
+            let _ = set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, SOCKET_BUFFER_BYTES);
         }
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         for (level, option) in UNREAD {
             // one that stays is only slower; an IPv4 socket has not all of them
-            let _ = set_option_of(socket.as_raw_fd(), level, option, 0);
+            let _ = set_option(socket.as_raw_fd(), level, option, 0);
         }
         let local = socket.local_addr()?.as_socket();
         let port =
@@ -168,25 +168,22 @@ pub fn address_towards(other: SocketAddr, mark: Option<u32>) -> io::Result<IpAdd
 
 /// Marks what a socket of the application sends (SO_MARK), and with a listening one also what it accepts from now on.
 pub fn mark_socket(fd: RawFd, mark: u32) -> io::Result<()> {
-    set_option(fd, libc::SO_MARK, mark)
+    set_option(fd, libc::SOL_SOCKET, libc::SO_MARK, mark)
 }
 
 /// Bounds the segments of a TCP socket, each way: of one that connects after this, and of those that a listening one accepts.
 pub fn cap_segments(fd: RawFd, bytes: u32) -> io::Result<()> {
-    set_option_of(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, bytes)
+    set_option(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, bytes)
 }
 
 /// Lets routers cut the IPv4 packets of a TCP socket (no DF), and of those that a listening one accepts from then on. Of an
 /// IPv6 socket too, which may carry IPv4.
 pub fn allow_fragments(fd: RawFd) -> io::Result<()> {
-    set_option_of(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT as u32)
+    set_option(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT as u32)
 }
 
-fn set_option(fd: RawFd, option: libc::c_int, value: u32) -> io::Result<()> {
-    set_option_of(fd, libc::SOL_SOCKET, option, value)
-}
-
-fn set_option_of(fd: RawFd, level: libc::c_int, option: libc::c_int, value: u32) -> io::Result<()> {
+/// Sets an option of a socket: `value` is what the system takes for it.
+pub fn set_option<T>(fd: RawFd, level: libc::c_int, option: libc::c_int, value: T) -> io::Result<()> {
     let length = size_of_val(&value) as libc::socklen_t;
     // SAFETY: the value is valid for its length.
     let result = unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) };

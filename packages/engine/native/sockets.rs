@@ -2,12 +2,13 @@
 //! that come and go. Each of those has a port of its own, and so a mapping of its own at a NAT: where a NAT forgets them,
 //! the next one is there before.
 use crate::limits::MAX_FURTHER_SOCKETS;
+use crate::poll::Poll;
 use crate::port_group;
 use crate::socket::{SocketConfig, UdpSocket, address_towards};
 use parking_lot::RwLock;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
@@ -30,7 +31,7 @@ pub struct Sockets {
     count: AtomicUsize,
     /// Has something to read whenever a further one has. Those of its own are none of them: what watches a socket costs at
     /// each datagram.
-    any_further: OwnedFd,
+    any_further: Poll,
 }
 
 impl Sockets {
@@ -41,7 +42,7 @@ impl Sockets {
             mark: config.mark,
             further: RwLock::default(),
             count: AtomicUsize::new(0),
-            any_further: create_epoll()?,
+            any_further: Poll::new()?,
         })
     }
 
@@ -65,7 +66,7 @@ impl Sockets {
     /// The descriptors to wait for: that of the own socket with this number. The thread that reads the further sockets gets one more,
     /// which is readable when any of those is.
     pub fn fds(&self, number: usize) -> (RawFd, Option<RawFd>) {
-        (self.own(number).fd(), (number == 0).then_some(self.any_further.as_raw_fd()))
+        (self.own(number).fd(), (number == 0).then_some(self.any_further.fd()))
     }
 
     /// Opens a further one, on a port that the kernel chooses, and gives the port.
@@ -75,7 +76,8 @@ impl Sockets {
             return Err(io::Error::other(format!("{MAX_FURTHER_SOCKETS} further sockets are open")));
         }
         let socket = UdpSocket::open(SocketConfig { port: 0, mark: self.mark })?;
-        self.watch(&socket)?;
+        // one that is closed leaves by itself
+        self.any_further.add(socket.fd(), 0)?;
         let port = socket.port();
         further.push(Arc::new(socket));
         self.count.store(further.len(), Release);
@@ -112,26 +114,6 @@ impl Sockets {
         // a copy, so that the lock is not held over what is done with it
         self.further.read().iter().find(|socket| socket.port() == port).cloned()
     }
-
-    /// A socket that is closed is watched no more.
-    fn watch(&self, socket: &UdpSocket) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
-        // SAFETY: both descriptors are open, and the event is valid for the time of the call.
-        let result = unsafe {
-            libc::epoll_ctl(self.any_further.as_raw_fd(), libc::EPOLL_CTL_ADD, socket.fd(), &raw mut event)
-        };
-        if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-    }
-}
-
-fn create_epoll() -> io::Result<OwnedFd> {
-    // SAFETY: a plain system call; the result is checked.
-    let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it was just made and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 #[cfg(test)]

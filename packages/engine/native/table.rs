@@ -3,7 +3,7 @@ use crate::peer::{Peer, Tunnel};
 use crate::sessions::Key;
 use crate::sockets::OWN;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,6 +25,25 @@ impl Prefix {
 
     pub fn text(&self) -> String {
         format!("{}/{}", self.address, self.length)
+    }
+
+    /// The bits of an address that do not count.
+    fn host(&self) -> u128 {
+        let bits = if self.address.is_ipv4() { 32 } else { 128 };
+        u128::MAX.checked_shr(128 - bits + u32::from(self.length)).unwrap_or(0)
+    }
+
+    /// The network's own address, as a number.
+    pub fn first(&self) -> u128 {
+        let bits = match self.address {
+            IpAddr::V4(v4) => v4.to_bits().into(),
+            IpAddr::V6(v6) => v6.to_bits(),
+        };
+        bits & !self.host()
+    }
+
+    fn last(&self) -> u128 {
+        self.first() | self.host()
     }
 }
 
@@ -80,10 +99,8 @@ pub struct Table {
     entries: Vec<Entry>,
     by_id: HashMap<u32, usize>,
     by_key: HashMap<Key, usize>,
-    owners_v4: Ranges<u32>,
-    owners_v6: Ranges<u128>,
-    local_v4: Ranges<u32>,
-    local_v6: Ranges<u128>,
+    owners: Families,
+    local: Families,
 }
 
 impl Table {
@@ -92,9 +109,7 @@ impl Table {
         let owned = entries.iter().enumerate();
         let owned =
             owned.flat_map(|(at, (_, allowed))| allowed.iter().map(move |prefix| (*prefix, at as u32)));
-        let (v4, v6): (Vec<_>, Vec<_>) = owned.partition(|(prefix, _)| prefix.address.is_ipv4());
-        let local = local.iter().map(|prefix| (*prefix, 0));
-        let (local_v4, local_v6): (Vec<_>, Vec<_>) = local.partition(|(prefix, _)| prefix.address.is_ipv4());
+        let owners = Families::new(owned);
         let by_id = entries.iter().enumerate().map(|(at, (entry, _))| (entry.peer.id, at)).collect();
         let by_key = entries.iter().enumerate();
         let by_key = by_key.filter_map(|(at, (entry, _))| match entry.peer.tunnel {
@@ -106,29 +121,19 @@ impl Table {
             by_key,
             entries: entries.into_iter().map(|(entry, _)| entry).collect(),
             by_id,
-            owners_v4: Ranges::new(v4),
-            owners_v6: Ranges::new(v6),
-            local_v4: Ranges::new(local_v4),
-            local_v6: Ranges::new(local_v6),
+            owners,
+            local: Families::new(local.iter().map(|prefix| (*prefix, 0))),
         }
     }
 
     #[inline]
     pub fn owner(&self, address: IpAddr) -> Option<&Entry> {
-        let at = match address {
-            IpAddr::V4(v4) => self.owners_v4.owner(v4.to_bits()),
-            IpAddr::V6(v6) => self.owners_v6.owner(v6.to_bits()),
-        };
-        self.entries.get(at as usize)
+        self.entries.get(self.owners.owner(address) as usize)
     }
 
     #[inline]
     pub fn is_local(&self, address: IpAddr) -> bool {
-        let owner = match address {
-            IpAddr::V4(v4) => self.local_v4.owner(v4.to_bits()),
-            IpAddr::V6(v6) => self.local_v6.owner(v6.to_bits()),
-        };
-        owner != NOBODY
+        self.local.owner(address) != NOBODY
     }
 
     pub fn entry(&self, id: u32) -> Option<&Entry> {
@@ -145,30 +150,50 @@ impl Table {
     }
 }
 
-/// Prefixes as disjoint ranges, so that the longest match is one binary search, whatever prefixes there are.
-struct Ranges<A> {
-    /// First addresses, ascending; the first one is the least address there is.
-    starts: Vec<A>,
-    owners: Vec<u32>,
+/// Who owns which addresses of IPv4, and of IPv6.
+#[derive(Default)]
+struct Families {
+    v4: Ranges,
+    v6: Ranges,
 }
 
-impl<A: Bits> Default for Ranges<A> {
-    fn default() -> Self {
-        Ranges { starts: vec![A::ZERO], owners: vec![NOBODY] }
+impl Families {
+    fn new(prefixes: impl Iterator<Item = (Prefix, u32)>) -> Families {
+        let (v4, v6): (Vec<_>, Vec<_>) = prefixes.partition(|(prefix, _)| prefix.address.is_ipv4());
+        Families { v4: Ranges::new(v4), v6: Ranges::new(v6) }
+    }
+
+    #[inline]
+    fn owner(&self, address: IpAddr) -> u32 {
+        match address {
+            IpAddr::V4(v4) => self.v4.owner(v4.to_bits().into()),
+            IpAddr::V6(v6) => self.v6.owner(v6.to_bits()),
+        }
     }
 }
 
-impl<A: Bits> Ranges<A> {
+/// Prefixes as disjoint ranges, so that the longest match is one binary search, whatever prefixes there are.
+struct Ranges {
+    /// First addresses, ascending; the first one is the least address there is.
+    starts: Vec<u128>,
+    owners: Vec<u32>,
+}
+
+impl Default for Ranges {
+    fn default() -> Self {
+        Ranges { starts: vec![0], owners: vec![NOBODY] }
+    }
+}
+
+impl Ranges {
     /// Prefixes nest or are apart, so a stack knows who owns what behind each end.
-    fn new(prefixes: Vec<(Prefix, u32)>) -> Ranges<A> {
-        let mut spans: Vec<(A, A, u32)> = prefixes
-            .into_iter()
-            .filter_map(|(prefix, owner)| A::span(prefix).map(|(a, b)| (a, b, owner)))
-            .collect();
+    fn new(prefixes: Vec<(Prefix, u32)>) -> Ranges {
+        let mut spans: Vec<(u128, u128, u32)> =
+            prefixes.into_iter().map(|(prefix, owner)| (prefix.first(), prefix.last(), owner)).collect();
         // the outer one first where two begin alike
         spans.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
         let mut ranges = Ranges::default();
-        let mut enclosing: Vec<(A, u32)> = Vec::new();
+        let mut enclosing: Vec<(u128, u32)> = Vec::new();
         for (first, last, owner) in spans {
             ranges.leave(&mut enclosing, Some(first));
             ranges.start(first, owner);
@@ -179,16 +204,16 @@ impl<A: Bits> Ranges<A> {
     }
 
     /// Ends those spans that lie wholly before `next`, or all.
-    fn leave(&mut self, enclosing: &mut Vec<(A, u32)>, next: Option<A>) {
+    fn leave(&mut self, enclosing: &mut Vec<(u128, u32)>, next: Option<u128>) {
         while let Some((last, _)) = enclosing.pop_if(|(last, _)| next.is_none_or(|next| *last < next)) {
             let outer = enclosing.last().map_or(NOBODY, |(_, owner)| *owner);
-            if let Some(behind) = last.next() {
+            if let Some(behind) = last.checked_add(1) {
                 self.start(behind, outer);
             }
         }
     }
 
-    fn start(&mut self, first: A, owner: u32) {
+    fn start(&mut self, first: u128, owner: u32) {
         match (self.starts.last(), self.owners.last_mut()) {
             (Some(start), Some(last)) if *start == first => *last = owner,
             _ => {
@@ -199,44 +224,9 @@ impl<A: Bits> Ranges<A> {
     }
 
     #[inline]
-    fn owner(&self, address: A) -> u32 {
+    fn owner(&self, address: u128) -> u32 {
         let behind = self.starts.partition_point(|start| *start <= address);
         behind.checked_sub(1).and_then(|at| self.owners.get(at)).copied().unwrap_or(NOBODY)
-    }
-}
-
-/// An address as a number.
-trait Bits: Copy + Ord {
-    const ZERO: Self;
-    fn span(prefix: Prefix) -> Option<(Self, Self)>;
-    fn next(self) -> Option<Self>;
-}
-
-impl Bits for u32 {
-    const ZERO: u32 = 0;
-
-    fn span(prefix: Prefix) -> Option<(u32, u32)> {
-        let IpAddr::V4(address) = prefix.address else { return None };
-        let host = u32::MAX.checked_shr(prefix.length as u32).unwrap_or(0);
-        Some((Ipv4Addr::to_bits(address) & !host, address.to_bits() | host))
-    }
-
-    fn next(self) -> Option<u32> {
-        self.checked_add(1)
-    }
-}
-
-impl Bits for u128 {
-    const ZERO: u128 = 0;
-
-    fn span(prefix: Prefix) -> Option<(u128, u128)> {
-        let IpAddr::V6(address) = prefix.address else { return None };
-        let host = u128::MAX.checked_shr(prefix.length as u32).unwrap_or(0);
-        Some((Ipv6Addr::to_bits(address) & !host, address.to_bits() | host))
-    }
-
-    fn next(self) -> Option<u128> {
-        self.checked_add(1)
     }
 }
 
@@ -290,7 +280,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_random::Random;
+    use crate::testing::random::Random;
 
     fn table(owners: &[&[&str]], local: &[&str]) -> Table {
         let prefixes =
@@ -344,39 +334,32 @@ mod tests {
     }
 
     /// Every prefix, one by one.
-    fn slow<A: Bits>(prefixes: &[(Prefix, u32)], address: A) -> u32 {
-        let holds = |prefix: &Prefix| {
-            A::span(*prefix).is_some_and(|(first, last)| first <= address && address <= last)
-        };
+    fn slow(prefixes: &[(Prefix, u32)], address: u128) -> u32 {
+        let holds = |prefix: &Prefix| prefix.first() <= address && address <= prefix.last();
         let matching = prefixes.iter().filter(|(prefix, _)| holds(prefix));
         matching.max_by_key(|(prefix, _)| prefix.length).map_or(NOBODY, |(_, owner)| *owner)
     }
 
-    fn agrees<A: Bits + std::fmt::Debug>(
-        seed: u64,
-        draw: impl Fn(&mut Random) -> A,
-        prefix: impl Fn(A, u8) -> Prefix,
-        bits: usize,
-    ) {
+    fn agrees(seed: u64, draw: impl Fn(&mut Random) -> u128, to: impl Fn(u128) -> IpAddr, bits: usize) {
         let mut random = Random::new(seed);
         for _ in 0..300 {
             let mut prefixes: Vec<(Prefix, u32)> = Vec::new();
             for owner in 0..random.below(40) as u32 {
-                let drawn = prefix(draw(&mut random), random.below(bits + 1) as u8);
-                if !prefixes.iter().any(|(other, _)| A::span(*other) == A::span(drawn)) {
+                let drawn = Prefix { address: to(draw(&mut random)), length: random.below(bits + 1) as u8 };
+                if !prefixes.iter().any(|(other, _)| {
+                    slow(&[(*other, 0)], drawn.first()) == 0 && other.length == drawn.length
+                }) {
                     prefixes.push((drawn, owner));
                 }
             }
-            let ranges = Ranges::<A>::new(prefixes.clone());
-            let edges = prefixes.iter().filter_map(|(prefix, _)| A::span(*prefix));
-            let mut asked: Vec<A> = edges.flat_map(|(a, b)| [Some(a), Some(b), b.next()]).flatten().collect();
+            let ranges = Ranges::new(prefixes.clone());
+            let edges = prefixes.iter().map(|(prefix, _)| (prefix.first(), prefix.last()));
+            let mut asked: Vec<u128> =
+                edges.flat_map(|(a, b)| [Some(a), Some(b), b.checked_add(1)]).flatten().collect();
             asked.extend((0..50).map(|_| draw(&mut random)));
             for address in asked {
-                assert_eq!(
-                    ranges.owner(address),
-                    slow(&prefixes, address),
-                    "seed {seed}: {address:?} in {prefixes:?}"
-                );
+                let slowly = slow(&prefixes, address);
+                assert_eq!(ranges.owner(address), slowly, "seed {seed}: {address:?} in {prefixes:?}");
             }
         }
     }
@@ -384,11 +367,11 @@ mod tests {
     #[test]
     fn agrees_with_the_slow_twin() {
         // few distinct bits, so that prefixes nest often
-        let v4 = |random: &mut Random| (random.next() as u32) & 0xc003_0007;
-        agrees(5, v4, |bits, length| Prefix { address: Ipv4Addr::from_bits(bits).into(), length }, 32);
+        let v4 = |random: &mut Random| ((random.next() as u32) & 0xc003_0007).into();
+        agrees(5, v4, |bits| std::net::Ipv4Addr::from_bits(bits as u32).into(), 32);
         let v6 =
             |random: &mut Random| (random.next() as u128) << 64 & (0xf << 120) | (random.next() & 7) as u128;
-        agrees(6, v6, |bits, length| Prefix { address: Ipv6Addr::from_bits(bits).into(), length }, 128);
+        agrees(6, v6, |bits| std::net::Ipv6Addr::from_bits(bits).into(), 128);
     }
 
     #[test]

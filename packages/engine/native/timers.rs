@@ -3,6 +3,7 @@
 use crate::counters::Reason;
 use crate::events::Event;
 use crate::greetings::Greetings;
+use crate::limits::TICK;
 use crate::shared::Shared;
 use crate::table::{Entry, View};
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,7 +14,8 @@ pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
     let (mut frames, mut greetings) = (Vec::new(), Greetings::default());
     loop {
-        if !shared.tick_pause.wait(|| shared.stopping()) {
+        shared.waker.pause(TICK);
+        if shared.stopping() {
             return Ok(());
         }
         view.refresh(&shared.table);

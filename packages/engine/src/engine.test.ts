@@ -16,7 +16,7 @@ import {
 } from './index.ts'
 import { loadAddon } from './native.ts'
 import { type MemoryEngine, nativeNames, openMemoryEngine } from './testing.ts'
-import { createEngineWire } from './engine-wire.ts'
+import { createEngineWire } from '../test/engine-wire.ts'
 
 const whyNoAddon = reasonAgainstAddon()
 

@@ -14,17 +14,18 @@ import {
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
-import { nativeUdp, type UdpInit } from './native-init.ts'
+import { nativeInit, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
-import {
-  loadAddon,
-  type NativeAddon,
-  type NativeEngine,
-  type NativeInit,
-  type NativeMemory,
-} from './native.ts'
+import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
-import { checkTable, encodeTable, type Endpoint, endpointText, type EngineTable } from './table.ts'
+import {
+  checkTable,
+  encodeTable,
+  type Endpoint,
+  endpointText,
+  type EngineTable,
+  type TableOwner,
+} from './table.ts'
 
 export interface EngineInit {
   /** The interface's name, at most 15 characters. */
@@ -119,167 +120,44 @@ export interface Restored {
   readonly failed: readonly string[]
 }
 
-export interface Engine {
-  /** This node's WireGuard public key, 32 bytes. */
-  readonly publicKey: Uint8Array
-  readonly interface: EngineInterface
-  /**
-   * Swaps the whole table in. A peer that keeps its tunnel's kind and public key keeps its session and queues. With
-   * another one it keeps its counters and the packets that wait for a path or a session: those go through the new
-   * tunnel, as far as its MTU allows. Frames that wait are dropped and counted (`stale`).
-   */
-  setTable(table: EngineTable): void
-  /** Makes these the interface's addresses; those that stay are not touched. */
-  setAddresses(addresses: readonly AddressInRange[]): void
-  /**
-   * Makes these the routes into the interface, beside those of its addresses. A network for which the host has a
-   * route by another interface keeps that.
-   * @throws MeshError `engine.route_in_use` naming those that were left out, after all others were set
-   */
-  setRoutes(routes: readonly Cidr[]): void
-  /**
-   * Puts back what others took away from the interface: that it is up, the MTU, these addresses with their networks, and
-   * the routes that were set. What others added stays.
-   */
-  restore(wanted: Pick<EngineInit, 'addresses' | 'mtu'>): Restored
-  /** The interface's MTU, from now on. */
-  setMtu(mtu: number): void
-  /**
-   * The oldest batch of whole frames for the peer, at most 64 KiB, yours to keep. For a legacy member each
-   * frame is one packet (`framesOf`). Take only what the stream can send now: what waits here is bounded.
-   */
-  take(peer: PeerId): Uint8Array | undefined
-  /**
-   * Takes the next bytes of the peer's stream, cut anywhere; they are copied. False: more than half of the bound
-   * is used; read the stream on after event `writable`, or what comes may be dropped and counted.
-   */
-  inject(peer: PeerId, bytes: Uint8Array): boolean
-  /** Takes one or more whole packets of a legacy member; they are copied. */
-  injectPackets(peer: PeerId, packets: Uint8Array): void
-  /**
-   * Says that what comes from the peer comes by a new stream from now on, which begins with a whole frame. Frames that
-   * wait for `take` stay. Includes `retryHandshake`.
-   */
-  restart(peer: PeerId): void
-  /**
-   * Repeats a handshake that may have been lost with a stream of the peer, in either direction. So a session needs one round trip and
-   * not WireGuard's 5 seconds. Event `readable` follows if frames wait.
-   */
-  retryHandshake(peer: PeerId): void
-  /** The socket's port; undefined without one. */
-  readonly udpPort: number | undefined
-  /**
-   * Sends a datagram that WireGuard would not take for its own, on the socket. False: it was not sent, for example as the
-   * way does not take that length.
-   * @param socket the port of a further socket (`openSocket`); default: the engine's own
-   */
-  sendDatagram(to: Endpoint, bytes: Uint8Array, socket?: number): boolean
-  /**
-   * Opens a UDP socket beside the engine's own, on a port that the kernel chooses, and gives the port: a NAT gives it a
-   * mapping of its own. What comes there is taken as on the engine's own; paths name it to send by it. At most two are
-   * open; undefined where there is no socket, no room for another, or the kernel's WireGuard in the engine's place.
-   */
-  openSocket(): number | undefined
-  /** Closes a further socket; what would still go by it leaves by the engine's own. */
-  closeSocket(port: number): void
-  /**
-   * Names a pair of peers whose probes are expected, and replaces what was said of its token. Such probes have bounds of their own, so
-   * that strangers' datagrams do not delay them. Replays and forgeries that name a pair are dropped.
-   */
-  expectProbes(pair: ProbePair): void
-  /** Expects no more probes that name the token. */
-  forgetProbes(token: Uint8Array): void
-  /**
-   * Gives the datagrams since the last call that are no WireGuard. At most 512 wait of each kind: probes from known addresses, other
-   * probes, and others. One address gets 1,000 a second of the first two and 100 of the others.
-   */
-  takeDatagrams(): readonly Datagram[]
-  /** The peers to or from whom packets passed since the last call, or for whom packets wait. */
-  activePeers(): readonly PeerId[]
-  /** The counters of now. */
-  stats(): EngineStats
-  /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
-  close(): void
-}
-
 /**
  * Opens the interface and starts the engine's threads.
  *
  * @throws MeshError with an `EngineErrorCode`
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
-  const { name, mtu, privateKey, udp, queues } = init
-  const addresses = init.addresses.map(formatAddressInRange)
-  const several = queues === undefined ? {} : { queues }
-  const native = { name, mtu, privateKey, addresses, ...nativeUdp(udp), ...several }
-  return startEngine(native, init, components).engine
+  return startEngine(nativeInit(init), init, components).engine
 }
 
-/** Wraps an addon's engine, also for `./testing`, which opens a memory device. */
+/** Wraps an engine of the addon, which `native` describes: also the kernel's, and for `./testing` a memory device. */
 export function startEngine(
   native: NativeInit,
-  init: Pick<EngineInit, 'onEvent' | 'addon'>,
-  components: EngineComponents,
-): { readonly engine: Engine; readonly native: NativeEngine & NativeMemory } {
-  const { privateKey } = native
-  return start({
-    ...init,
-    ...components,
-    privateKey,
-    open: ({ NativeEngine }, wake) => new NativeEngine(native, wake),
-  })
-}
-
-/** Wraps the kernel's WireGuard. */
-export function startKernel(
-  native: NativeInit,
-  init: Pick<EngineInit, 'onEvent' | 'addon'>,
-  components: EngineComponents,
-): Engine {
-  const { privateKey } = native
-  return start({
-    ...init,
-    ...components,
-    privateKey,
-    open: ({ NativeKernel }, wake) => new NativeKernel(native, wake),
-  }).engine
-}
-
-interface Started<Native> extends EngineComponents, Pick<EngineInit, 'onEvent' | 'addon'> {
-  readonly privateKey: Uint8Array
-  readonly open: (library: NativeAddon, wake: () => void) => Native
-}
-
-function start<Native extends NativeEngine>({
-  privateKey,
-  onEvent,
-  addon,
-  log = silentLogger,
-  open,
-}: Started<Native>): { readonly engine: Engine; readonly native: Native } {
-  if (privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
+  { onEvent, addon }: Pick<EngineInit, 'onEvent' | 'addon'>,
+  { log = silentLogger }: EngineComponents,
+): { readonly engine: Engine; readonly native: NativeEngine } {
+  if (native.privateKey.length !== KEY_BYTES) throw new RangeError(`a private key has ${KEY_BYTES} bytes`)
   const library = loadAddon(addon)
-  const native = guarded(() => open(library, () => engine.deliver()))
-  const engine = new NativeBackedEngine(native, library, { onEvent, log })
-  return { engine, native }
+  const opened = guarded(() => new library.NativeEngine(native, () => engine.deliver()))
+  const engine = new NativeBackedEngine(opened, library, { onEvent, log })
+  return { engine, native: opened }
 }
+
+export type Engine = Omit<NativeBackedEngine, 'deliver'>
 
 /** The addon's names: a guest's session is one like a peer's there. */
 type NativeEvent = Exclude<EngineEvent['type'], 'guestSession'>
 
-class NativeBackedEngine implements Engine {
+class NativeBackedEngine {
+  /** This node's WireGuard public key, 32 bytes. */
   readonly publicKey: Uint8Array
   readonly #native: NativeEngine
   readonly #reasons: readonly DropReason[]
   readonly #events: readonly NativeEvent[]
   readonly #onEvent: (event: EngineEvent) => void
   readonly #log: Logger
-  /** The addon knows peers by numbers that are never used again. */
-  #numbers = new Map<PeerId, number>()
-  #peers = new Map<number, PeerId>()
-  /** The guests, by their keys and by their numbers, which are of the same row. */
-  #guestNumbers = new Map<string, number>()
-  #guests = new Map<number, string>()
+  /** The addon knows peers, and guests by their keys, by numbers that are never used again. */
+  #numbers = new Map<string, number>()
+  #owners = new Map<number, TableOwner>()
   #nextNumber = 1
   #closed = false
 
@@ -301,95 +179,143 @@ class NativeBackedEngine implements Engine {
     return guarded(() => this.#native.interface())
   }
 
+  /**
+   * Swaps the whole table in. A peer that keeps its tunnel's kind and public key keeps its session and queues. With
+   * another one it keeps its counters and the packets that wait for a path or a session: those go through the new
+   * tunnel, as far as its MTU allows. Frames that wait are dropped and counted (`stale`).
+   */
   setTable(table: EngineTable): void {
     this.#assertOpen()
     checkTable(table)
-    const numbers = new Map<PeerId, number>()
-    for (const { peer } of table.peers) numbers.set(peer, this.#numbers.get(peer) ?? this.#nextNumber++)
-    const guests = new Map<string, number>()
-    for (const { key } of table.guests ?? [])
-      guests.set(key, this.#guestNumbers.get(key) ?? this.#nextNumber++)
-    const [ofPeer, ofGuest] = [
-      (peer: PeerId) => numbers.get(peer) ?? 0,
-      (key: string) => guests.get(key) ?? 0,
+    const owners: TableOwner[] = [
+      ...table.peers.map(({ peer }) => ({ peer })),
+      ...(table.guests ?? []).map(({ key }) => ({ guest: key })),
     ]
-    const encoded = encodeTable(table, { ofPeer, ofGuest })
+    const numbers = new Map<string, number>()
+    this.#owners = new Map()
+    for (const owner of owners) {
+      const name = owner.peer ?? owner.guest
+      const number = this.#numbers.get(name) ?? this.#nextNumber++
+      numbers.set(name, number)
+      this.#owners.set(number, owner)
+    }
+    const encoded = encodeTable(table, (name) => numbers.get(name) ?? 0)
     guarded(() => this.#native.setTable(encoded))
     // a copy of all secrets, which the collector might keep for long
     encoded.keys.fill(0)
     this.#numbers = numbers
-    this.#guestNumbers = guests
-    this.#peers = new Map()
-    for (const [peer, number] of numbers) this.#peers.set(number, peer)
-    this.#guests = new Map([...guests].map(([key, number]) => [number, key]))
   }
 
+  /** Makes these the interface's addresses; those that stay are not touched. */
   setAddresses(addresses: readonly AddressInRange[]): void {
     guarded(() => this.#native.setAddresses(addresses.map(formatAddressInRange)))
   }
 
+  /**
+   * Makes these the routes into the interface, beside those of its addresses. A network for which the host has a
+   * route by another interface keeps that.
+   * @throws MeshError `engine.route_in_use` naming those that were left out, after all others were set
+   */
   setRoutes(routes: readonly Cidr[]): void {
     guarded(() => this.#native.setRoutes(routes))
   }
 
-  setMtu(mtu: number): void {
-    guarded(() => this.#native.setMtu(mtu))
-  }
-
+  /**
+   * Puts back what others took away from the interface: that it is up, the MTU, these addresses with their networks, and
+   * the routes that were set. What others added stays.
+   */
   restore({ addresses, mtu }: Pick<EngineInit, 'addresses' | 'mtu'>): Restored {
     return guarded(() => this.#native.restore(addresses.map(formatAddressInRange), mtu))
   }
 
+  /**
+   * The oldest batch of whole frames for the peer, at most 64 KiB, yours to keep. For a legacy member each
+   * frame is one packet (`framesOf`). Take only what the stream can send now: what waits here is bounded.
+   */
   take(peer: PeerId): Uint8Array | undefined {
     const number = this.#numbers.get(peer)
     if (number === undefined || this.#closed) return undefined
     return this.#native.take(number) ?? undefined
   }
 
+  /**
+   * Takes the next bytes of the peer's stream, cut anywhere; they are copied. False: more than half of the bound
+   * is used; read the stream on after event `writable`, or what comes may be dropped and counted.
+   */
   inject(peer: PeerId, bytes: Uint8Array): boolean {
     // 0 is nobody's number: the addon counts it
     return this.#closed || this.#native.inject(this.#numbers.get(peer) ?? 0, bytes)
   }
 
+  /** Takes one or more whole packets of a legacy member; they are copied. */
   injectPackets(peer: PeerId, packets: Uint8Array): void {
     if (!this.#closed) this.#native.injectPackets(this.#numbers.get(peer) ?? 0, packets)
   }
 
+  /**
+   * Says that what comes from the peer comes by a new stream from now on, which begins with a whole frame. Frames that
+   * wait for `take` stay. Includes `retryHandshake`.
+   */
   restart(peer: PeerId): void {
     const number = this.#numbers.get(peer)
     if (number !== undefined && !this.#closed) this.#native.restart(number)
   }
 
+  /**
+   * Repeats a handshake that may have been lost with a stream of the peer, in either direction. So a session needs one round trip and
+   * not WireGuard's 5 seconds. Event `readable` follows if frames wait.
+   */
   retryHandshake(peer: PeerId): void {
     const number = this.#numbers.get(peer)
     if (number !== undefined && !this.#closed) this.#native.retryHandshake(number)
   }
 
+  /** The socket's port; undefined without one. */
   get udpPort(): number | undefined {
     return this.#closed ? undefined : (this.#native.udpPort ?? undefined)
   }
 
+  /**
+   * Sends a datagram that WireGuard would not take for its own, on the socket. False: it was not sent, for example as the
+   * way does not take that length.
+   * @param socket the port of a further socket (`openSocket`); default: the engine's own
+   */
   sendDatagram(to: Endpoint, bytes: Uint8Array, socket = 0): boolean {
     return !this.#closed && this.#native.sendDatagram(endpointText(to), bytes, socket)
   }
 
+  /**
+   * Opens a UDP socket beside the engine's own, on a port that the kernel chooses, and gives the port: a NAT gives it a
+   * mapping of its own. What comes there is taken as on the engine's own; paths name it to send by it. At most two are
+   * open; undefined where there is no socket, no room for another, or the kernel's WireGuard in the engine's place.
+   */
   openSocket(): number | undefined {
     return this.#closed ? undefined : (this.#native.openSocket() ?? undefined)
   }
 
+  /** Closes a further socket; what would still go by it leaves by the engine's own. */
   closeSocket(port: number): void {
     if (!this.#closed) this.#native.closeSocket(port)
   }
 
+  /**
+   * Names a pair of peers whose probes are expected, and replaces what was said of its token. Such probes have bounds of their own, so
+   * that strangers' datagrams do not delay them. Replays and forgeries that name a pair are dropped.
+   */
   expectProbes({ endpoints, ...pair }: ProbePair): void {
     if (this.#closed) return
     this.#native.expectProbes({ ...pair, endpoints: endpoints.map(endpointText).join(' ') })
   }
 
+  /** Expects no more probes that name the token. */
   forgetProbes(token: Uint8Array): void {
     if (!this.#closed) this.#native.forgetProbes(token)
   }
 
+  /**
+   * Gives the datagrams since the last call that are no WireGuard. At most 512 wait of each kind: probes from known addresses, other
+   * probes, and others. One address gets 1,000 a second of the first two and 100 of the others.
+   */
   takeDatagrams(): readonly Datagram[] {
     if (this.#closed) return []
     return this.#native.takeDatagrams().map(({ address, port, socket, len, bytes }) => ({
@@ -401,19 +327,18 @@ class NativeBackedEngine implements Engine {
     }))
   }
 
+  /** The peers to or from whom packets passed since the last call, or for whom packets wait. */
   activePeers(): readonly PeerId[] {
-    return this.#closed ? [] : this.#native.active().flatMap((number) => this.#peers.get(number) ?? [])
+    return this.#closed ? [] : this.#native.active().flatMap((number) => this.#owners.get(number)?.peer ?? [])
   }
 
+  /** The counters of now. */
   stats(): EngineStats {
     const stats = guarded(() => this.#native.stats())
-    const [peerOf, guestOf] = [
-      (number: number) => this.#peers.get(number),
-      (number: number) => this.#guests.get(number),
-    ]
-    return decodeStats(stats, this.#reasons, { peerOf, guestOf })
+    return decodeStats(stats, this.#reasons, (number) => this.#owners.get(number))
   }
 
+  /** Stops, and gives the interface with its addresses and routes back. Idempotent. */
   close(): void {
     if (this.#closed) return
     this.#closed = true
@@ -440,9 +365,8 @@ class NativeBackedEngine implements Engine {
   #translate(type: NativeEvent | undefined, number: number): EngineEvent | undefined {
     if (type === 'datagrams' || type === 'interface' || type === 'networks') return { type }
     if (type === 'failed') return { type, message: this.#native.failure() ?? '' }
-    const guest = this.#guests.get(number)
+    const { peer, guest } = this.#owners.get(number) ?? {}
     if (guest !== undefined) return type === 'session' ? { type: 'guestSession', guest } : undefined
-    const peer = this.#peers.get(number)
     return peer === undefined || type === undefined ? undefined : { type, peer }
   }
 

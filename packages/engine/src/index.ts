@@ -36,8 +36,7 @@ export {
   openKernelEngine,
 } from './kernel-engine.ts'
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
-export { allowFragments, capSegments } from './narrow-paths.ts'
-export { markSocket } from './mark-socket.ts'
+export { allowFragments, capSegments, markSocket, trimMemory } from './process-calls.ts'
 export type { UdpInit } from './native-init.ts'
 export {
   DROP_REASONS,
@@ -56,4 +55,3 @@ export {
   type Tunnel,
   type TunnelPath,
 } from './table.ts'
-export { trimMemory } from './trim-memory.ts'

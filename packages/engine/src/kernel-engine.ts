@@ -8,9 +8,9 @@
  * - There are no tunnels to legacy members and no guests.
  * - Bytes are counted sealed, and packets not at all.
  */
-import { type Cidr, formatAddressInRange } from '@mesh/core'
-import { type Engine, type EngineComponents, type EngineInit, startKernel } from './engine.ts'
-import { nativeUdp } from './native-init.ts'
+import type { Cidr } from '@mesh/core'
+import { type Engine, type EngineComponents, type EngineInit, startEngine } from './engine.ts'
+import { nativeInit } from './native-init.ts'
 import type { EngineTable } from './table.ts'
 
 export interface KernelEngineInit extends Omit<EngineInit, 'queues'> {
@@ -39,22 +39,14 @@ export interface KernelEngineComponents extends EngineComponents {
  *   throws
  */
 export function openKernelEngine(init: KernelEngineInit, { filter, log }: KernelEngineComponents): Engine {
-  const { name, mtu, privateKey, udp, netlink } = init
-  const addresses = init.addresses.map(formatAddressInRange)
-  const native = {
-    name,
-    mtu,
-    privateKey,
-    addresses,
-    ...nativeUdp(udp),
-    ...(netlink !== undefined && { netlink }),
-  }
+  const { name, netlink } = init
+  const native = { ...nativeInit(init), kernel: true, ...(netlink !== undefined && { netlink }) }
   // before there is an interface: at no moment is one without it
   filter.set(name, [])
   let told = ''
   let engine: Engine
   try {
-    engine = startKernel(native, init, log === undefined ? {} : { log })
+    engine = startEngine(native, init, log === undefined ? {} : { log }).engine
   } catch (error) {
     filter.clear()
     throw error

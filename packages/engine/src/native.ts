@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import { engineError } from './errors.ts'
 
 export interface NativeAddon {
-  readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine & NativeMemory
-  readonly NativeKernel: new (init: NativeInit, wake: () => void) => NativeEngine
+  readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine
   markSocket(fd: number, mark: number): void
   capSegments(fd: number, bytes: number): void
   allowFragments(fd: number): void
@@ -24,7 +23,9 @@ export interface NativeInit {
   readonly udpMark?: number
   /** How many queues the interface has; undefined: by the number of cores. A memory device has one. */
   readonly queues?: number
-  /** `NativeKernel` alone: the socket of a program that stands in for the kernel's netlink. */
+  /** True: the kernel's WireGuard carries. */
+  readonly kernel?: boolean
+  /** Of the kernel's alone: the socket of a program that stands in for the kernel's netlink. */
   readonly netlink?: string
 }
 
@@ -79,7 +80,6 @@ export interface NativeEngine {
   setTable(table: NativeTable): void
   setAddresses(addresses: readonly string[]): void
   setRoutes(routes: readonly string[]): void
-  setMtu(mtu: number): void
   restore(addresses: readonly string[], mtu: number): { restored: string[]; failed: string[] }
   take(peer: number): Uint8Array | null
   inject(peer: number, bytes: Uint8Array): boolean
@@ -99,10 +99,7 @@ export interface NativeEngine {
   failure(): string | null
   stats(): NativeStats
   close(): void
-}
-
-/** The kernel's end of a memory device. */
-export interface NativeMemory {
+  /** The kernel's end of a memory device. */
   memorySend(packet: Uint8Array): boolean
   memoryReceive(): Uint8Array | null
 }

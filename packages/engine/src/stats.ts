@@ -1,5 +1,6 @@
 import type { PeerId } from '@mesh/core'
 import type { NativeStats } from './native.ts'
+import type { TableOwner } from './table.ts'
 
 /** Why packets were dropped. `native/counters.rs` has the same names and says what each means. */
 export const DROP_REASONS = [
@@ -56,17 +57,11 @@ export interface EngineStats {
   readonly eventsDropped: number
 }
 
-/** Who has a number of the addon's. */
-export interface TableNames {
-  readonly peerOf: (number: number) => PeerId | undefined
-  readonly guestOf: (number: number) => string | undefined
-}
-
-/** @param reasons those that the rows name by index */
+/** @param reasons those that the rows name by index; `ownerOf` tells who has a number of the addon's */
 export function decodeStats(
   { rows, eventsDropped, heard }: NativeStats,
   reasons: readonly DropReason[],
-  { peerOf, guestOf }: TableNames,
+  ownerOf: (number: number) => TableOwner | undefined,
 ): EngineStats {
   const endpoints = new Map(heard.map(({ peer, endpoint }) => [peer, endpoint]))
   const guests = new Map<string, GuestCounters>()
@@ -88,7 +83,7 @@ export function decodeStats(
   const device = counters()
   while (at < rows.length) {
     const number = next()
-    const [peer, guest] = [peerOf(number), guestOf(number)]
+    const { peer, guest } = ownerOf(number) ?? {}
     const own = counters()
     if (peer !== undefined) peers.set(peer, own)
     if (guest !== undefined) guests.set(guest, { ...own, endpoint: endpoints.get(number) })

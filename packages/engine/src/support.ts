@@ -29,39 +29,45 @@ const CONTAINER_CODES: ReadonlySet<EngineErrorCode> = new Set(['engine.no_tun', 
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
 
 /** The things that `openEngine` needs, in the order in which people can mend it. */
-export function engineSupport({ addon }: EngineSupportInit = {}): EngineSupport {
-  try {
-    loadAddon(addon)
-  } catch (error) {
-    if (error instanceof MeshError) return unsupported('engine.no_addon', error.message)
-    throw error
-  }
-  try {
-    accessSync(TUN_DEVICE, constants.R_OK | constants.W_OK)
-  } catch (error) {
-    const denied = (error as NodeJS.ErrnoException).code === 'EACCES'
-    return denied
-      ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened`)
-      : unsupported('engine.no_tun', `${TUN_DEVICE} does not exist`)
-  }
-  if (!hasCapability(CAP_NET_ADMIN))
-    return unsupported('engine.no_permission', 'this process may not change network interfaces')
-  return { supported: true }
+export function engineSupport(init: EngineSupportInit = {}): EngineSupport {
+  return support(init, [CAP_NET_ADMIN], () => {
+    try {
+      accessSync(TUN_DEVICE, constants.R_OK | constants.W_OK)
+      return undefined
+    } catch (error) {
+      const denied = (error as NodeJS.ErrnoException).code === 'EACCES'
+      return denied
+        ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened`)
+        : unsupported('engine.no_tun', `${TUN_DEVICE} does not exist`)
+    }
+  })
 }
 
 /** The things that `openKernelEngine` needs. A module that the kernel can load by itself is there. */
-export function kernelSupport({ addon }: EngineSupportInit = {}): EngineSupport {
+export function kernelSupport(init: EngineSupportInit = {}): EngineSupport {
+  return support(init, [CAP_NET_ADMIN, CAP_NET_RAW], () =>
+    hasWireguardModule()
+      ? undefined
+      : unsupported('engine.no_kernel_wireguard', "this machine's kernel has no WireGuard"),
+  )
+}
+
+function support(
+  { addon }: EngineSupportInit,
+  capabilities: readonly bigint[],
+  reasonAgainst: () => EngineSupport | undefined,
+): EngineSupport {
   try {
     loadAddon(addon)
   } catch (error) {
     if (error instanceof MeshError) return unsupported('engine.no_addon', error.message)
     throw error
   }
-  if (!hasWireguardModule())
-    return unsupported('engine.no_kernel_wireguard', "this machine's kernel has no WireGuard")
-  if (!hasCapability(CAP_NET_ADMIN) || !hasCapability(CAP_NET_RAW))
-    return unsupported('engine.no_permission', 'this process may not change network interfaces')
-  return { supported: true }
+  const reason = reasonAgainst()
+  if (reason !== undefined) return reason
+  return capabilities.every(hasCapability)
+    ? { supported: true }
+    : unsupported('engine.no_permission', 'this process may not change network interfaces')
 }
 
 /** Loaded, built in, or among the modules of the kernel that runs. */

@@ -10,8 +10,6 @@ import type { NativeTable } from './native.ts'
 const STREAM = { kind: 'stream' } as const
 /** The addon's word for a path to wherever a guest was heard. */
 const HEARD = 3
-/** The length of a peer's row in the addon's table. */
-const NUMBERS_PER_PEER = 7
 const NATIVE_TUNNELS = { none: 0, wireguard: 1, legacy: 2 } as const
 
 /** The whole table: swapped in at once, and never changed afterwards. */
@@ -118,63 +116,37 @@ function publicKeyOf(key: string): Uint8Array {
   return Buffer.from(key, 'base64')
 }
 
-/** The numbers by which the addon knows who is in a table. */
-export interface TableNumbers {
-  readonly ofPeer: (peer: PeerId) => number
-  readonly ofGuest: (key: string) => number
-}
+/** Who is in a table: a peer, or a guest by its key. */
+export type TableOwner =
+  | { readonly peer: PeerId; readonly guest?: undefined }
+  | { readonly peer?: undefined; readonly guest: string }
 
-/** Builds the table for the addon. */
-export function encodeTable(table: EngineTable, numbers: TableNumbers): NativeTable {
+/** Builds the table for the addon. @param numberOf gives the number by which it knows a peer, or the key of a guest */
+export function encodeTable(table: EngineTable, numberOf: (name: string) => number): NativeTable {
   const { guests = [] } = table
-  const sealed = table.peers.reduce(
-    (count, { tunnel }) => count + (tunnel.kind === 'wireguard' ? 1 : 0),
-    guests.length,
-  )
-  const peers = new Uint32Array((table.peers.length + guests.length) * NUMBERS_PER_PEER)
-  const keys = new Uint8Array(sealed * 2 * KEY_BYTES)
-  let at = 0
-  let key = 0
+  const peers: number[] = []
+  const keys: Uint8Array[] = []
   const ranges: Cidr[] = []
   const endpoints: string[] = []
   for (const { peer, allowed, mtu, tunnel } of table.peers) {
-    peers[at++] = numbers.ofPeer(peer)
-    peers[at++] = NATIVE_TUNNELS[tunnel.kind]
-    peers[at++] = mtu
-    peers[at++] = allowed.length
     const path = tunnel.kind === 'wireguard' ? tunnel.path : STREAM
-    peers[at++] = path.kind === 'stream' ? 0 : path.alsoStream ? 2 : 1
-    peers[at++] = path.kind === 'stream' ? mtu : Math.min(mtu, path.mtu)
-    peers[at++] = path.kind === 'stream' ? 0 : (path.socket ?? 0)
+    const over =
+      path.kind === 'stream'
+        ? [0, mtu, 0]
+        : [path.alsoStream ? 2 : 1, Math.min(mtu, path.mtu), path.socket ?? 0]
+    peers.push(numberOf(peer), NATIVE_TUNNELS[tunnel.kind], mtu, allowed.length, ...over)
     if (path.kind === 'udp') endpoints.push(endpointText(path.endpoint))
     for (const range of allowed) ranges.push(range)
-    if (tunnel.kind !== 'wireguard') continue
-    keys.set(tunnel.publicKey, key)
-    keys.set(tunnel.presharedKey, key + KEY_BYTES)
-    key += 2 * KEY_BYTES
+    if (tunnel.kind === 'wireguard') keys.push(tunnel.publicKey, tunnel.presharedKey)
   }
-  for (const guest of guests) {
-    peers.set(
-      [
-        numbers.ofGuest(guest.key),
-        NATIVE_TUNNELS.wireguard,
-        guest.mtu,
-        guest.allowed.length,
-        HEARD,
-        guest.mtu,
-        0,
-      ],
-      at,
-    )
-    at += NUMBERS_PER_PEER
-    ranges.push(...guest.allowed)
-    keys.set(publicKeyOf(guest.key), key)
-    keys.set(guest.presharedKey, key + KEY_BYTES)
-    key += 2 * KEY_BYTES
+  for (const { key, presharedKey, allowed, mtu } of guests) {
+    peers.push(numberOf(key), NATIVE_TUNNELS.wireguard, mtu, allowed.length, HEARD, mtu, 0)
+    ranges.push(...allowed)
+    keys.push(publicKeyOf(key), presharedKey)
   }
   return {
-    peers,
-    keys,
+    peers: Uint32Array.from(peers),
+    keys: Buffer.concat(keys),
     ranges: ranges.join(' '),
     endpoints: endpoints.join(' '),
     local: table.local.join(' '),

@@ -247,7 +247,6 @@ function command(line: string): void {
   } else if (verb === 'guests') welcome(JSON.parse(rest.join(' ')) as NonNullable<HostInit['guests']>)
   else if (verb === 'routes') attempt(() => engine.setRoutes(rest.map(parseCidr)))
   else if (verb === 'addresses') attempt(() => engine.setAddresses(rest.map(inRange)))
-  else if (verb === 'mtu') attempt(() => engine.setMtu(Number(rest[0])))
   else if (verb === 'bind') bind(rest[0] ?? '')
   else if (verb === 'path') attempt(() => move(rest))
   else if (verb === 'allow') attempt(() => allow(rest))

@@ -4,7 +4,8 @@ import type { Logger } from '@mesh/core'
 import type { IpFamily } from '@mesh/vpn'
 import type { ExitSettings } from './exit-settings.ts'
 import type { Journals } from './journals.ts'
-import { applyForwarding, hasForwarding, tableName } from './kernel/exit-forwarding.ts'
+import { applyForwarding, tableName } from './kernel/exit-forwarding.ts'
+import { hasTable } from './system/nft-table.ts'
 import { writeJournal } from './kernel/exit-journal.ts'
 import { machineResolvers } from './system/machine-resolvers.ts'
 import { findOfferProblems, type OfferProblem } from './checks/offer-checks.ts'
@@ -41,7 +42,7 @@ export class ExitOffer {
 
   /** True when the table is there. */
   isIntact(): Promise<boolean> {
-    return hasForwarding(this.#init.interface)
+    return hasTable(tableName(this.#init.interface))
   }
 
   /** Sets the table again. @returns what was set */

@@ -20,7 +20,7 @@ import {
   strictHint,
   strictInterfaces,
 } from './checks/exit-checks.ts'
-import { applyGuard, type GuardOutcome, hasGuard, isGuarded } from './kernel/exit-guard.ts'
+import { applyGuard, GUARD_TABLE, type GuardOutcome } from './kernel/exit-guard.ts'
 import { endJournal, isAlive, readJournal, writeJournal } from './kernel/exit-journal.ts'
 import { ExitResolver, type ExitResolverSettings } from './exit-resolver.ts'
 import {
@@ -32,7 +32,8 @@ import {
   mainRoutes,
 } from './kernel/exit-routing.ts'
 import { inboundConnections } from './system/inbound-connections.ts'
-import { exitError } from './system/system-command.ts'
+import { hasTable } from './system/nft-table.ts'
+import { exitError, trySystem } from './system/system-command.ts'
 
 export type ExitUseSettings = ExitResolverSettings &
   Pick<ExitSettings, 'fwmark' | 'exitNodeBlockLan' | 'advertiseExit' | 'router'>
@@ -102,7 +103,7 @@ export class ExitUse {
     const { fwmark: mark, exitNodeBlockLan: blockLan, interface: name } = this.#init.settings
     if (nearNetworks(name).join() !== this.#near) return false
     const looks = await Promise.all([
-      this.#guarded === undefined || hasGuard(),
+      this.#guarded === undefined || hasTable(GUARD_TABLE),
       hasAllRules({ mark, blockLan }),
       // what the kernel refuses for good is tried again with each look at problems
       this.#led === undefined || LASTING.test(this.#refused) || hasRoutes(name, this.#led),
@@ -115,7 +116,10 @@ export class ExitUse {
     const { settings } = this.#init
     const { fwmark: mark, exitNodeBlockLan: blockLan } = settings
     const mended: string[] = []
-    if (this.#guarded !== undefined && !isGuarded()) {
+    if (
+      this.#guarded !== undefined &&
+      trySystem('nft', ['list', 'table', 'inet', GUARD_TABLE]) === undefined
+    ) {
       this.#guarded = undefined
       if (this.#guard()) mended.push('nftables table')
     } else this.#guard()

@@ -1,4 +1,4 @@
-/** `wire-tool` (packages/engine/tools): many WireGuard peers in one process, and floods of hostile datagrams. */
+/** `wire-tool` (tools/wire-tool): many WireGuard peers in one process, and floods of hostile datagrams. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

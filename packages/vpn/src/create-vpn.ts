@@ -15,22 +15,22 @@ import { NO_STORE } from './addresses/lease-store.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
-import { type EngineSupervisor, openEngineSupervisor } from './engine-supervisor.ts'
+import { EngineSupervisor } from './engine-supervisor.ts'
 import { unknownPeer, vpnError } from './errors.ts'
 import { OwnExit } from './exit.ts'
 import { findProblems, listNeighbours } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { VPN_PROTOCOL } from './wire/limits.ts'
-import { createOwnAddresses, type OwnAddresses } from './own-addresses.ts'
+import { OwnAddresses } from './own-addresses.ts'
 import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
 import { vpnStatus } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
-import { TableInputs } from './table/table-inputs.ts'
-import { type TableWatch, watchTable } from './table/watch-table.ts'
+import { tableInputs, takesRoutes } from './table/table-inputs.ts'
+import type { TableInput } from './table/table-input.ts'
+import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
-import { createTunnels } from './tunnels/create-tunnels.ts'
-import type { Tunnels } from './tunnels/tunnels.ts'
+import { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
 import type {
   AddedGuest,
@@ -62,12 +62,10 @@ class MeshVpn implements Vpn {
   readonly #checked: CheckedAgainst
   /** This node's VPN ranges. */
   readonly #ranges: readonly Cidr[]
-  /** False: the interface has IPv4 only. */
-  readonly #takesIpv6: boolean
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
-  readonly #inputs: TableInputs
+  readonly #readInput: () => TableInput
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** The steps that undo what starting began, in the reverse order. */
@@ -89,10 +87,10 @@ class MeshVpn implements Vpn {
     this.#components = components
     this.#listeners = new VpnListeners(components.log)
     const { derived, leaseRange, given } = ownRanges(init, ledger.self)
-    this.#takesIpv6 = host.hasIpv6() && (init.mtu ?? DEFAULT_MTU) >= MIN_IPV6_MTU
-    this.#checked = { host, ranges: given, derivedRange: derived.range, takesIpv6: this.#takesIpv6 }
+    const takesIpv6 = host.hasIpv6() && (init.mtu ?? DEFAULT_MTU) >= MIN_IPV6_MTU
+    this.#checked = { host, ranges: given, derivedRange: derived.range, takesIpv6 }
     this.#ranges = [...new Set([...given, derived.range])]
-    this.#inputs = new TableInputs(
+    this.#readInput = tableInputs(
       {
         options: init,
         derived,
@@ -104,10 +102,10 @@ class MeshVpn implements Vpn {
       },
       components,
     )
-    this.#own = createOwnAddresses(
+    this.#own = new OwnAddresses(
       {
         derived,
-        takesIpv6: this.#takesIpv6,
+        takesIpv6,
         fixed,
         leaseRange,
         machine,
@@ -261,17 +259,17 @@ class MeshVpn implements Vpn {
     const { advertiseRoutes = [], mtu = DEFAULT_MTU } = this.#init
     signal.throwIfAborted()
     checkInit(this.#init, this.#checked)
-    if (!this.#takesIpv6) log.info('interface has IPv4 only', { mtu, leastForIpv6: MIN_IPV6_MTU })
+    if (!this.#checked.takesIpv6) log.info('interface has IPv4 only', { mtu, leastForIpv6: MIN_IPV6_MTU })
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
     this.#ends.push(host.watchProblems?.(() => this.#tellProblems()) ?? (() => {}))
     const { tunnels } = (this.#parts = this.#openParts())
     await tunnels.start()
     signal.throwIfAborted()
-    const watch = watchTable(
+    const watch = new TableWatch(
       {
-        read: () => this.#inputs.read(),
-        followsRoutes: this.#inputs.acceptsRoutes,
+        read: this.#readInput,
+        followsRoutes: takesRoutes(this.#init),
         advertisesRoutes: advertiseRoutes.length > 0,
         onTable: (table) => this.#apply(table),
       },
@@ -299,24 +297,35 @@ class MeshVpn implements Vpn {
     const { privateKey } = this.#guests
     // last of all: the key is nobody's any more
     this.#ends.push(() => void privateKey.fill(0))
-    const supervisor = openOnPort(udp, this.#guests.port, (chosen) =>
-      openEngineSupervisor(
-        {
-          name,
-          mtu,
-          privateKey,
-          ...(chosen !== undefined && { udp: chosen }),
-          addresses: this.#own.all(),
-          onEvent: (event) => this.#engineEvent(event),
-          onLost: (error) => this.#interfaceLost(error),
-          onReopened: () => this.#interfaceBack(),
-          onInterfaceProblem: () => this.#tellProblems(),
-        },
-        { openEngine, clock, log },
-      ),
+    const supervisor = openOnPort(
+      udp,
+      this.#guests.port,
+      (chosen) =>
+        new EngineSupervisor(
+          {
+            name,
+            mtu,
+            privateKey,
+            ...(chosen !== undefined && { udp: chosen }),
+            addresses: this.#own.all(),
+            onEvent: (event) => this.#engineEvent(event),
+            onLost: (error) => {
+              if (error !== undefined) this.#enter('failed')
+              this.#tellProblems()
+            },
+            onReopened: () => {
+              this.#applier?.forgetRoutes()
+              this.#parts?.tunnels.engineReopened()
+              this.#watch?.rebuild()
+              this.#tellProblems()
+            },
+            onInterfaceProblem: () => this.#tellProblems(),
+          },
+          { openEngine, clock, log },
+        ),
     )
     this.#ends.push(() => supervisor.close())
-    const tunnels = createTunnels(
+    const tunnels = new Tunnels(
       {
         self: ledger.self,
         privateKey,
@@ -350,7 +359,7 @@ class MeshVpn implements Vpn {
       {
         ranges: this.#ranges,
         advertised: receivedRanges(this.#init),
-        takesIpv6: this.#takesIpv6,
+        takesIpv6: this.#checked.takesIpv6,
         guestMtu: guestMtuOf(mtu),
         addresses: () => this.addresses(),
         onAddresses: (addresses) => {
@@ -382,18 +391,6 @@ class MeshVpn implements Vpn {
     if (event.type === 'guestSession') return this.#guests.session(event.guest)
     this.#parts?.tunnels.engineEvent(event)
     if (event.type === 'session' || event.type === 'silent') this.#listeners.emit(event)
-  }
-
-  #interfaceLost(error: Error | undefined): void {
-    if (error !== undefined) this.#enter('failed')
-    this.#tellProblems()
-  }
-
-  #interfaceBack(): void {
-    this.#applier?.forgetRoutes()
-    this.#parts?.tunnels.engineReopened()
-    this.#watch?.rebuild()
-    this.#tellProblems()
   }
 
   #running(): Parts {

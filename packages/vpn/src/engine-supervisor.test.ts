@@ -2,7 +2,7 @@ import { type PeerId, silentLogger } from '@mesh/core'
 import type { Engine, EngineCounters, EngineEvent, EnginePeer } from '@mesh/engine'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { openEngineSupervisor } from './engine-supervisor.ts'
+import { EngineSupervisor } from './engine-supervisor.ts'
 import { peerOf } from './testing/memory-machine.ts'
 import { REOPEN_AFTER_MS } from './limits.ts'
 
@@ -55,7 +55,7 @@ function openSeat({ refusesRoutes = false } = {}) {
     bytesOut: 0,
     drops: { spoofedSource: 2 },
   }
-  const supervisor = openEngineSupervisor(
+  const supervisor = new EngineSupervisor(
     {
       name: 'mesh0',
       addresses: [],

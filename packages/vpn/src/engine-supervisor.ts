@@ -2,7 +2,7 @@
  * Keeps an engine running. Its users hold the supervisor. When the interface was taken away, the supervisor opens a new engine
  * and repeats what the earlier one was told. The key stays the same for peers.
  */
-import { type AddressInRange, type Cidr, type Clock, type Logger, toError } from '@mesh/core'
+import { type AddressInRange, type Cidr, toError } from '@mesh/core'
 import type {
   DropReason,
   Engine,
@@ -16,41 +16,9 @@ import type {
 } from '@mesh/engine'
 import { InterfaceKeeper } from './interface-keeper.ts'
 import { REOPEN_AFTER_MS, REOPEN_AGAIN_MS } from './limits.ts'
-import type { VpnProblem } from './vpn.ts'
+import type { TunnelEngine } from './ports.ts'
+import type { VpnProblem, VpnComponents } from './vpn.ts'
 import { interfaceLost } from './vpn-problems.ts'
-
-type SupervisedEngine = Pick<
-  Engine,
-  | 'publicKey'
-  | 'take'
-  | 'inject'
-  | 'injectPackets'
-  | 'restart'
-  | 'retryHandshake'
-  | 'udpPort'
-  | 'sendDatagram'
-  | 'openSocket'
-  | 'closeSocket'
-  | 'expectProbes'
-  | 'forgetProbes'
-  | 'takeDatagrams'
-  | 'activePeers'
->
-
-export interface EngineSupervisor {
-  /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
-  readonly engine: SupervisedEngine
-  readonly interface: EngineInterface | undefined
-  setTable(table: EngineTable): void
-  setAddresses(addresses: readonly AddressInRange[]): void
-  /** Sets the routes, which is needed again after `onReopened`. @returns why the kernel refused them */
-  setRoutes(routes: readonly Cidr[]): Error | undefined
-  /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
-  stats(): EngineStats
-  /** The interface is lost, or not as it has to be. */
-  readonly interfaceProblem: VpnProblem | undefined
-  close(): void
-}
 
 interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | 'mtu' | 'privateKey' | 'udp'> {
   /** Called with all events but `failed` and `interface`. */
@@ -62,10 +30,8 @@ interface EngineSupervisorInit extends Pick<EngineInit, 'name' | 'addresses' | '
   readonly onInterfaceProblem: () => void
 }
 
-interface EngineSupervisorComponents {
+interface EngineSupervisorComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly openEngine: (init: EngineInit) => Engine
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 const NO_COUNTERS: EngineCounters = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
@@ -79,16 +45,9 @@ const NO_STATS: EngineStats = {
   eventsDropped: 0,
 }
 
-/** @throws MeshError `engine.*` */
-export function openEngineSupervisor(
-  init: EngineSupervisorInit,
-  components: EngineSupervisorComponents,
-): EngineSupervisor {
-  return new ReopeningEngine(init, components)
-}
-
-class ReopeningEngine implements EngineSupervisor {
-  readonly engine: SupervisedEngine
+export class EngineSupervisor {
+  /** The engine in use, whichever it is. While there is none, what it is given is dropped. */
+  readonly engine: TunnelEngine
   readonly #init: EngineSupervisorInit
   readonly #components: EngineSupervisorComponents
   readonly #keeper: InterfaceKeeper
@@ -135,6 +94,7 @@ class ReopeningEngine implements EngineSupervisor {
     return this.#engine?.interface
   }
 
+  /** The interface is lost, or not as it has to be. */
   get interfaceProblem(): VpnProblem | undefined {
     return this.#lostProblem ?? this.#keeper.problem
   }
@@ -155,6 +115,7 @@ class ReopeningEngine implements EngineSupervisor {
     this.#engine?.setAddresses(addresses)
   }
 
+  /** Sets the routes, which is needed again after `onReopened`. @returns why the kernel refused them */
   setRoutes(routes: readonly Cidr[]): Error | undefined {
     try {
       this.#engine?.setRoutes(routes)
@@ -165,6 +126,7 @@ class ReopeningEngine implements EngineSupervisor {
     return undefined
   }
 
+  /** Sums that never fall: those of peers that left, and of engines that were lost, are added to the device's. */
   stats(): EngineStats {
     const stats = this.#counted()
     return { ...stats, device: add(stats.device, this.#left) }

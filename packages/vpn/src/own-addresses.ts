@@ -10,11 +10,8 @@ import {
   type AddressInRange,
   BUCKETS,
   type Cidr,
-  type Clock,
   delay,
   type IpAddress,
-  type Logger,
-  type Random,
   toError,
   untilAborted,
 } from '@mesh/core'
@@ -25,30 +22,10 @@ import { createLeaseAge, type LeaseAge } from './addresses/lease-age.ts'
 import type { LeaseStore } from './addresses/lease-store.ts'
 import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
-import { type PastAddresses, rememberAddresses } from './addresses/past-addresses.ts'
+import { PastAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
 import { LEASE_RETRY_MS } from './limits.ts'
-import type { VpnLedger } from './ports.ts'
 import type { MachineDescription, VpnComponents } from './vpn.ts'
-
-export interface OwnAddresses {
-  all(): readonly AddressInRange[]
-  /** True while an address is to be leased and none is. */
-  readonly leasing: boolean
-  /** Why no address could be leased when it was tried last; undefined while there is hope, or a lease. */
-  readonly leaseError: Error | undefined
-  /**
-   * Resolves when all are announced.
-   * @throws MeshError `vpn.address_taken`, `vpn.range_full`, ...; the signal's reason
-   */
-  start(signal: AbortSignal): Promise<void>
-  /** Addresses that others had lately, who may be away. */
-  pastOthers(): readonly IpAddress[]
-  /** Writes the records of all that were announced again: what they say of this machine has changed. */
-  announceAgain(): void
-  /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
-  stop(): void
-}
 
 interface OwnAddressesInit {
   readonly derived: AddressInRange
@@ -64,8 +41,8 @@ interface OwnAddressesInit {
   readonly onChange: () => void
 }
 
-interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'announce'> {
-  readonly ledger: VpnLedger
+interface OwnAddressesComponents
+  extends Pick<VpnComponents, 'initialSync' | 'announce' | 'ledger' | 'clock' | 'random' | 'log'> {
   readonly store: LeaseStore
   /** Keeps which addresses others had over restarts. */
   readonly pastStore: LeaseStore
@@ -73,16 +50,10 @@ interface OwnAddressesComponents extends Pick<VpnComponents, 'initialSync' | 'an
   readonly neighbours: () => readonly string[]
   /** True for a peer that is known to be of our kind. */
   readonly isOurs: (peer: string) => boolean
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
-export function createOwnAddresses(init: OwnAddressesInit, components: OwnAddressesComponents): OwnAddresses {
-  return new Addresses(init, components)
-}
-
-class Addresses implements OwnAddresses {
+export class OwnAddresses {
+  /** Why no address could be leased when it was tried last; undefined while there is hope, or a lease. */
   leaseError: Error | undefined
   readonly #init: OwnAddressesInit
   readonly #components: OwnAddressesComponents
@@ -105,6 +76,7 @@ class Addresses implements OwnAddresses {
     this.#age = createLeaseAge(components.clock)
   }
 
+  /** True while an address is to be leased and none is. */
   get leasing(): boolean {
     return this.#init.leaseRange !== undefined && this.#lease === undefined
   }
@@ -114,6 +86,10 @@ class Addresses implements OwnAddresses {
     return [...fixed, ...(this.#lease === undefined ? [] : [this.#lease]), ...(takesIpv6 ? [derived] : [])]
   }
 
+  /**
+   * Resolves when all are announced.
+   * @throws MeshError `vpn.address_taken`, `vpn.range_full`, ...; the signal's reason
+   */
   async start(given: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([given, this.#stopping.signal])
     const { initialSync, ledger, clock } = this.#components
@@ -164,6 +140,7 @@ class Addresses implements OwnAddresses {
     this.#announced.set(derived.address, announce(BUCKETS.machines, derived.address, text))
   }
 
+  /** Announces nothing any more. The entries stay until this node's heartbeat ends. */
   stop(): void {
     this.#stopping.abort(new Error('the VPN was stopped'))
     this.#unwatch()
@@ -175,7 +152,7 @@ class Addresses implements OwnAddresses {
   async #takeLease(range: Cidr, signal: AbortSignal): Promise<void> {
     const { ledger } = this.#components
     const { machine, onChange } = this.#init
-    const pastAddresses = (this.#past ??= rememberAddresses({
+    const pastAddresses = (this.#past ??= new PastAddresses({
       ...this.#components,
       range,
       store: this.#components.pastStore,
@@ -247,10 +224,12 @@ class Addresses implements OwnAddresses {
     this.#announced.delete(address)
   }
 
+  /** Writes the records of all that were announced again: what they say of this machine has changed. */
   announceAgain(): void {
     if (!this.leasing && this.#announced.size > 0) this.#announceAll()
   }
 
+  /** Addresses that others had lately, who may be away. */
   pastOthers(): readonly IpAddress[] {
     return this.#past?.ofOthers() ?? []
   }

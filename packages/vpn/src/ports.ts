@@ -3,6 +3,7 @@
  * in.
  */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
+import type { Engine } from '@mesh/engine'
 import type { Ledger } from '@mesh/ledger'
 
 /** Raw bytes between two members, over one libp2p stream. One listener of each kind: a later one takes its place. */
@@ -140,5 +141,11 @@ export interface VpnNetwork {
    */
   onDoubt?(listener: (peer: PeerId) => void): () => void
 }
+
+/** What carries packets, as the tunnels see it. */
+export type TunnelEngine = Omit<
+  Engine,
+  'interface' | 'setTable' | 'setAddresses' | 'setRoutes' | 'restore' | 'stats' | 'close'
+>
 
 export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

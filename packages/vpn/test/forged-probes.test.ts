@@ -3,7 +3,7 @@ import type { Endpoint } from '@mesh/engine'
 import { parseIp } from '@mesh/core'
 import { afterEach, expect, test } from 'vitest'
 import { ANSWERS_TO_UNPROVEN, UNPROVEN_ANSWERS } from '../src/paths/limits.ts'
-import { deriveProbeKeys } from '../src/paths/probe-keys.ts'
+import { deriveProbeKeys } from '../src/keys/secrets.ts'
 import { decodeProbe, encodeProbe, LEAST_PING_BYTES } from '../src/paths/probe-message.ts'
 import { PathNetwork, type SimMember } from './path-network.ts'
 
@@ -44,7 +44,7 @@ function createStage() {
   return { victim, stranger }
 }
 
-const ping = (nonce: bigint) => ({ kind: 'ping', nonce, length: LEAST_PING_BYTES, turn: 0 }) as const
+const ping = (nonce: bigint) => ({ kind: 'ping', nonce, length: LEAST_PING_BYTES, epoch: 0 }) as const
 
 test('answers of a stranger that never saw the probes are not believed', async () => {
   const { victim, stranger } = createStage()

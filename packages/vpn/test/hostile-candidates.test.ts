@@ -21,7 +21,7 @@ interface Attack {
   readonly from?: string | undefined
 }
 
-/** Each key names sixteen ports of strangers, in turn, and gives another secret each second, which begins all anew. */
+/** Each key names sixteen ports of strangers, in epoch, and gives another secret each second, which begins all anew. */
 async function attack(victim: SimMember, { keys, strangers, seconds, from }: Attack) {
   for (const { id, nat } of keys) victim.paths.open(id, { mtu: 1_280, address: from ?? nat.ip })
   for (let second = 0; second < seconds; second++) {

@@ -14,7 +14,7 @@ import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/t
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
 import type { LeaseStore } from '../src/addresses/lease-store.ts'
 import { transferLeadership } from '../src/legacy/leadership-transfer.ts'
-import { createOwnAddresses } from '../src/own-addresses.ts'
+import { OwnAddresses } from '../src/own-addresses.ts'
 import { type LegacyNode, startLegacyNode } from './legacy-node.ts'
 
 export const SECOND = 1000
@@ -166,11 +166,11 @@ interface Surroundings {
 /** The addresses of a node as a running VPN has them. */
 function ownAddresses(
   { ledger, replicator, link, clock }: SimNode,
-  given: Pick<Parameters<typeof createOwnAddresses>[0], 'fixed' | 'leaseRange' | 'onChange'>,
+  given: Pick<ConstructorParameters<typeof OwnAddresses>[0], 'fixed' | 'leaseRange' | 'onChange'>,
   stores: { readonly store: LeaseStore; readonly pastStore: LeaseStore },
   { random }: Surroundings,
 ) {
-  return createOwnAddresses(
+  return new OwnAddresses(
     { ...given, derived: deriveIpv6(DERIVED, ledger.self), takesIpv6: true, machine, guests: () => [] },
     {
       ledger,

@@ -10,8 +10,7 @@ import {
 } from '@mesh/core'
 import type { Datagram, Endpoint, ProbePair } from '@mesh/engine'
 import { createManualClock, createSeededRandom, Nat, type NatKind } from '@mesh/testkit'
-import { createPaths } from '../src/paths/create-paths.ts'
-import type { Paths } from '../src/paths/paths.ts'
+import { Paths } from '../src/paths/paths.ts'
 import type { UdpPath } from '../src/paths/path-state.ts'
 import { decodeControl, type PathsMessage } from '../src/wire/control-message.ts'
 
@@ -92,7 +91,7 @@ export class PathNetwork {
     const id = peerIdFromPublicKey(new Uint8Array(32).fill(number))
     const nat = new Nat(kind, `5.5.5.${number}`)
     const inbox: Datagram[] = []
-    const paths = createPaths(
+    const paths = new Paths(
       {
         self: id,
         vpnRanges: () => member.vpnRanges,

@@ -1,4 +1,4 @@
-/** What the stories of create-tunnels.test.ts and legacy-tunnels.test.ts share: machines that end with their test. */
+/** What the stories of tunnels.test.ts and legacy-tunnels.test.ts share: machines that end with their test. */
 import { openMemoryEngine } from '@mesh/engine/testing'
 import { eventually } from '@mesh/testkit'
 import { expect } from 'vitest'

@@ -32,7 +32,7 @@ import {
   tryParsePublicKey,
 } from '../../../packages/trust/src/legacy/ecdsa-keys.ts'
 import { CHALLENGE_TEXT } from '../../../packages/trust/src/limits.ts'
-import { readUsed } from '../../../packages/vpn/src/addresses/used-addresses.ts'
+import { readUsed } from '../../../packages/vpn/src/addresses/machines-bucket.ts'
 import { readLeader, readWaiting } from '../../../packages/vpn/src/addresses/dhcp-bucket.ts'
 import { createPacketGatherer } from '../../../packages/vpn/src/legacy/split-packets.ts'
 import { decodeProbe, encodeProbe, probeToken } from '../../../packages/vpn/src/paths/probe-message.ts'
@@ -52,7 +52,7 @@ const NETWORK = 'a3aef9821d7c70a7dfd6'
 /** Hashes of entries that a revocation leaves. */
 const KEPT: ReadonlySet<string> = new Set(['00'.repeat(16), 'a7'.repeat(16)])
 const endpoint = { address: parseIp('192.0.2.1'), port: 51_820 }
-const PING = { kind: 'ping', nonce: 1n, length: 1_280, turn: 2 } as const
+const PING = { kind: 'ping', nonce: 1n, length: 1_280, epoch: 2 } as const
 const probe = { token: key.subarray(0, 8), key }
 const ECDSA = generateEcdsaKey()
 const publicKey = tryParsePublicKey(ECDSA.publicKey)

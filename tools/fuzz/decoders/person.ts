@@ -33,7 +33,7 @@ import { parseName } from '../../../packages/dns/src/names.ts'
 import { encodeQuery } from '../../../packages/dns/test/names-world.ts'
 import { parseIdentity } from '../../../packages/p2p/src/host/identity.ts'
 import { encodeGuestFile, parseGuestFile } from '../../../packages/vpn/src/guests/guest-file.ts'
-import { rememberAddresses } from '../../../packages/vpn/src/addresses/past-addresses.ts'
+import { PastAddresses } from '../../../packages/vpn/src/addresses/past-addresses.ts'
 import { exitJournal } from '../../../packages/exit-node/src/kernel/exit-journal.ts'
 import { keptChoice } from '../../../apps/node/src/compose/kept-exit.ts'
 import { kernelJournal } from '../../../packages/exit-node/src/kernel/local-filter.ts'
@@ -229,7 +229,7 @@ export const PERSON_DECODERS: readonly Decoder[] = [
     ),
     decode(bytes) {
       const store = { read: () => textOf(bytes), write() {} }
-      const memory = rememberAddresses({
+      const memory = new PastAddresses({
         range: parseCidr('0.0.0.0/0'),
         ledger: EMPTY_LEDGER,
         store,

@@ -102,7 +102,7 @@ export class ClientConnection extends Duplex {
     }
     this.#isHandingOn = false
     if (this.#unread !== undefined) this.#socket.pause()
-    else if (this.#hasEnded) this.#endReading()
+    else if (this.#hasEnded) this.push(null)
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
@@ -119,10 +119,6 @@ export class ClientConnection extends Duplex {
     this.#unread = piece.length === unread.length ? undefined : unread.subarray(piece.length)
     this.#isPastPath ||= piece.includes(LINE_FEED)
     return piece
-  }
-
-  #endReading(): void {
-    if (!this.readableEnded && !this.destroyed) this.push(null)
   }
 
   override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {

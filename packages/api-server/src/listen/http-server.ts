@@ -4,45 +4,31 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
   setMaxIdleHTTPParsers,
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, errorCatalogue, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
+import { type ErrorCode, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
 import { addressGroup, type Clock, type Random } from '@mesh/core'
 import { createRate, type Lane, loopBudget, Scope } from '@mesh/core/limits'
-import { Problem, problemBody, toProblem } from '../messages/problem.ts'
+import { Problem, toProblem } from '../messages/problem.ts'
 import { createRequestId } from '../messages/request-id.ts'
-import { API_HEADERS, JSON_TYPE, sendProblem } from '../messages/reply.ts'
+import { formatProblem, sendProblem } from '../messages/reply.ts'
 import { readHead } from '../messages/target.ts'
 import {
-  HEADERS_TIMEOUT_MS,
   HEALTH_CHECKS,
-  KEEP_ALIVE_TIMEOUT_MS,
+  HTTP_TIMEOUTS,
   LINGER_MS,
   MAX_CONNECTIONS,
   MAX_HEADER_LINES,
   MAX_IDLE_PARSERS,
   REMOTE_CONNECTIONS,
-  REQUEST_TIMEOUT_MS,
   SOCKET_IDLE_TIMEOUT_MS,
-  TIMEOUT_CHECK_INTERVAL_MS,
 } from '../limits.ts'
 import { ClientConnection } from './client-connection.ts'
 import { otherMachineOf } from '../messages/other-machine.ts'
-
-interface HttpTimeouts {
-  readonly headersMs: number
-  readonly requestMs: number
-  readonly checkIntervalMs: number
-}
-
-const DEFAULT_TIMEOUTS: HttpTimeouts = {
-  headersMs: HEADERS_TIMEOUT_MS,
-  requestMs: REQUEST_TIMEOUT_MS,
-  checkIntervalMs: TIMEOUT_CHECK_INTERVAL_MS,
-}
 
 interface HttpServerComponents {
   readonly clock: Clock
@@ -52,16 +38,13 @@ interface HttpServerComponents {
 export function createHttpServer(
   app: RequestListener,
   components: HttpServerComponents,
-  timeouts = DEFAULT_TIMEOUTS,
+  timeouts: ServerOptions = HTTP_TIMEOUTS,
 ): Server {
   const { clock, random } = components
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: timeouts.checkIntervalMs,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    ...timeouts,
     // the guard answers a missing Host in the API's form
     requireHostHeader: false,
   })
@@ -159,7 +142,7 @@ function createLastAnswer({ clock, random }: HttpServerComponents) {
     const last = connectionOf(socket)?.unanswered
     const finish = () => {
       if (last?.headersSent === true && !last.writableFinished) socket.destroy()
-      else socket.end(rawAnswer(problem, createRequestId(random)))
+      else socket.end(formatProblem(problem, createRequestId(random)))
       cutOff(socket, clock)
     }
     if (last?.req.complete === true) last.once('close', finish)
@@ -167,27 +150,10 @@ function createLastAnswer({ clock, random }: HttpServerComponents) {
   }
 }
 
-/** The connections that will be cut. */
-const leaving = new WeakSet<Duplex>()
-
 /** Lets the client send on for a moment after its answer, so that it reads the answer instead of a reset. */
 function cutOff(socket: Duplex, clock: Clock): void {
-  if (leaving.has(socket)) return
-  leaving.add(socket)
-  const cancel = clock.after(LINGER_MS, () => socket.destroy())
-  socket.once('close', cancel)
-}
-
-function rawAnswer(problem: Problem, requestId: string): string {
-  const { status } = errorCatalogue[problem.code]
-  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
-  const headers = Object.entries({
-    ...API_HEADERS,
-    'Content-Type': JSON_TYPE,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-ID': requestId,
-    Connection: 'close',
-  })
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines}\r\n${body}`
+  socket.once(
+    'close',
+    clock.after(LINGER_MS, () => socket.destroy()),
+  )
 }

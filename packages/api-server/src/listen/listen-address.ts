@@ -27,6 +27,8 @@ export type ListenAddress =
   | { readonly kind: 'inherited'; readonly descriptor: number }
 
 const UNIX_SCHEME = 'unix://'
+/** The forms of an address, for people. */
+export const LISTEN_FORMS = 'HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH'
 
 /** @throws MeshError `api.bad_listen_address` */
 export function parseListenAddress(text: string): ListenAddress {
@@ -36,14 +38,11 @@ export function parseListenAddress(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:/[\]]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) {
-    throw new MeshError<ListenErrorCode>(
-      'api.bad_listen_address',
-      `cannot listen on ${JSON.stringify(text)}`,
-      {
-        hint: 'Give HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
-        issues: [{ field: 'listen', value: text, expected: 'HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH' }],
-      },
-    )
+    const message = `cannot listen on ${JSON.stringify(text)}`
+    throw new MeshError<ListenErrorCode>('api.bad_listen_address', message, {
+      hint: `Give ${LISTEN_FORMS}.`,
+      issues: [{ field: 'listen', value: text, expected: LISTEN_FORMS }],
+    })
   }
   const host = match[1] ?? match[2]
   return { kind: 'tcp', host: host === '' ? undefined : host, port }

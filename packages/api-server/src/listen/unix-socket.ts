@@ -2,28 +2,26 @@
  * The file of a unix socket. Only its owner can connect before its mode is set. It is put into place in one step that replaces nothing,
  * and removed only while it is ours.
  */
+import { once } from 'node:events'
 import { chmodSync, linkSync, lstatSync, type Stats, unlinkSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { type Clock, MeshError } from '@mesh/core'
 import { SOCKET_PROBE_TIMEOUT_MS } from '../limits.ts'
-import type { ListenErrorCode } from './listen-address.ts'
+import type { ListenAddress, ListenErrorCode } from './listen-address.ts'
 
 const DEFAULT_SOCKET_MODE = 0o660
 const OWNER_ONLY = 0o177
 
-export interface UnixListenInit {
-  readonly path: string
-  readonly mode?: number
-}
+type UnixAddress = Extract<ListenAddress, { readonly kind: 'unix' }>
 
 /**
  * Listens; resolves with what removes the file again.
  * @throws MeshError `api.socket_in_use`, `api.not_a_socket`, and what the system says as the error that it gave
  */
-export async function listenUnix(server: Server, init: UnixListenInit, clock: Clock): Promise<() => void> {
-  const { path, mode = DEFAULT_SOCKET_MODE } = init
+export async function listenUnix(server: Server, address: UnixAddress, clock: Clock): Promise<() => void> {
+  const { path, mode = DEFAULT_SOCKET_MODE } = address
   // the system's own answer would be that we have no permission
   if (tryStat(dirname(path)) === undefined) throw folderMissing(path)
   await clearDeadSocket(path, clock)
@@ -77,19 +75,14 @@ function isAnswering(path: string, clock: Clock): Promise<boolean> {
 }
 
 /** The file is made during the call of `listen`, under a mask that leaves it to its owner alone. */
-function bind(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    const before = process.umask(OWNER_ONLY)
-    try {
-      server.listen(path, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    } finally {
-      process.umask(before)
-    }
-  })
+async function bind(server: Server, path: string): Promise<void> {
+  const before = process.umask(OWNER_ONLY)
+  try {
+    server.listen(path)
+  } finally {
+    process.umask(before)
+  }
+  await once(server, 'listening')
 }
 
 function removeIfSocket(path: string): void {
@@ -97,12 +90,7 @@ function removeIfSocket(path: string): void {
 }
 
 function tryStat(path: string): Stats | undefined {
-  try {
-    return lstatSync(path)
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return undefined
-    throw error
-  }
+  return lstatSync(path, { throwIfNoEntry: false })
 }
 
 function folderMissing(path: string): MeshError<ListenErrorCode> {

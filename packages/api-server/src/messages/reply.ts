@@ -42,7 +42,7 @@ export interface Prepared {
   readonly next?: string | undefined
 }
 
-export const JSON_TYPE = 'application/json'
+const JSON_TYPE = 'application/json'
 
 export function sendJson(req: Request, res: Response, value: unknown): void {
   const body = `${stringifyExactJson(value)}\n`
@@ -96,20 +96,32 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
     res.destroy()
     return
   }
-  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
-  const { status } = errorCatalogue[problem.code]
-  const retryAfter = retryAfterSecondsOf(problem.code)
+  const { status, headers, body } = answerOf(problem, requestId)
   for (const name of ['ETag', 'Content-Type']) res.removeHeader(name)
-  res
-    .writeHead(status, {
-      ...API_HEADERS,
-      'Content-Type': JSON_TYPE,
-      'Content-Length': Buffer.byteLength(body),
-      'X-Request-ID': requestId,
-      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-      ...problem.headers,
-    })
-    .end(body)
+  res.writeHead(status, headers).end(body)
+}
+
+/** The same answer as bytes of HTTP, for a connection that ends with it. */
+export function formatProblem(problem: Problem, requestId: string): string {
+  const { status, headers, body } = answerOf(problem, requestId)
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines.join('')}\r\n${body}`
+}
+
+function answerOf(problem: Problem, requestId: string) {
+  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
+  const retryAfter = retryAfterSecondsOf(problem.code)
+  const headers = {
+    ...API_HEADERS,
+    'Content-Type': JSON_TYPE,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-ID': requestId,
+    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    ...problem.headers,
+  }
+  return { status: errorCatalogue[problem.code].status, headers, body }
 }
 
 /** Asked for indented JSON: `?pretty`, as EdgeVPN takes it, too. */

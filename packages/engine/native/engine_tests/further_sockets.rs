@@ -48,10 +48,10 @@ fn packets_and_handshakes_go_by_the_socket_that_the_path_names() {
 fn probes_go_by_the_socket_that_is_named_and_say_which_one_they_came_to() {
     let (a, b, port) = over_further();
     assert!(a.engine.send_datagram(address_of(&b), b"a probe", port));
-    let got = eventually(|| b.engine.take_datagrams().pop(), "the probe");
+    let got = eventually(|| b.engine.datagrams().take().pop(), "the probe");
     assert_eq!(got.from, Source { address: at(port), socket: OWN });
     assert!(b.engine.send_datagram(at(port), b"its answer", OWN));
-    let got = eventually(|| a.engine.take_datagrams().pop(), "the answer");
+    let got = eventually(|| a.engine.datagrams().take().pop(), "the answer");
     assert_eq!(got.from, Source { address: address_of(&b), socket: port });
 }
 

@@ -29,7 +29,7 @@ impl Lab {
         if has_guest {
             peers.push(PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) });
         }
-        self.node.engine.set_table(peers, &[Prefix::parse("10.1.0.1/32").unwrap()]);
+        self.node.engine.set_table(peers, &[Prefix::parse("10.1.0.1/32").unwrap()]).unwrap();
     }
 }
 
@@ -110,7 +110,7 @@ fn a_guest_hears_of_packets_that_are_too_big_for_the_next_tunnel() {
     let to_member = Path { endpoint: Some(address_of(&lab.member)), stream: false, ..Path::STREAM };
     let narrow = PeerConfig { id: MEMBER, mtu: 1280, path: to_member, ..peer(2, &["10.1.0.2/32"]) };
     let guest = PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) };
-    lab.node.engine.set_table(vec![narrow, guest], &[]);
+    lab.node.engine.set_table(vec![narrow, guest], &[]).unwrap();
     assert!(lab.guest.kernel.send(&packet("10.1.0.9", "10.1.0.2", 1310)));
     let told = received(&lab.guest);
     let ip = parse(&told).unwrap();

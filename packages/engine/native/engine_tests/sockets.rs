@@ -173,7 +173,7 @@ fn a_session_outlives_its_paths() {
 #[test]
 fn a_peer_that_left_the_table_is_neither_heard_nor_answered() {
     let (a, b) = connected_by_sockets();
-    b.engine.set_table(vec![], &[]);
+    b.engine.set_table(vec![], &[]).unwrap();
     assert!(a.kernel.send(&build(&Spec { payload: 8, ..Spec::default() })));
     let unknown = || b.engine.counters().dropped(Reason::UnknownSession) > 0;
     eventually(|| unknown().then_some(()), "the packet");
@@ -189,7 +189,7 @@ fn datagrams_that_are_no_wireguard_come_up_with_their_source_and_within_bounds()
     let socket = stranger();
     let long: Vec<u8> = (0..1400).map(|n| n as u8).collect();
     socket.send_to(&long, address_of(&end)).unwrap();
-    let got = eventually(|| end.engine.take_datagrams().pop(), "the datagram");
+    let got = eventually(|| end.engine.datagrams().take().pop(), "the datagram");
     assert_eq!(
         (got.from.address, got.len, &got.bytes[..]),
         (socket.local_addr().unwrap(), 1400, &long[..256])
@@ -200,7 +200,7 @@ fn datagrams_that_are_no_wireguard_come_up_with_their_source_and_within_bounds()
         socket.send_to(b"again", address_of(&end)).unwrap();
     }
     eventually(|| (counters.dropped(Reason::DatagramLimit) > 0).then_some(()), "the limit");
-    assert!(end.engine.take_datagrams().len() <= 2 * DATAGRAMS_PER_SOURCE as usize);
+    assert!(end.engine.datagrams().take().len() <= 2 * DATAGRAMS_PER_SOURCE as usize);
     assert!(end.engine.send_datagram(socket.local_addr().unwrap(), b"answer", OWN));
     let mut answer = [0; 16];
     assert_eq!(socket.recv_from(&mut answer).unwrap(), (6, address_of(&end)));
@@ -306,7 +306,7 @@ fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_e
     let (a, b) = connected_by_sockets();
     let mut random = Random::new(77);
     let (to, word, key) = (address_of(&b), [7; 8], [1; 32]);
-    b.engine.expect_probes(pair(word, key));
+    b.engine.datagrams().probes.expect(pair(word, key));
     // replayed ones are real: overheard on the way
     let overheard = stranger();
     set_path(&a, 2, Path { endpoint: Some(overheard.local_addr().unwrap()), stream: false, ..Path::STREAM });
@@ -332,7 +332,7 @@ fn a_flood_from_many_addresses_as_fast_as_this_machine_can_costs_no_memory_and_e
         rounds += 1;
         let fresh = probe(1, word, 1_000 + rounds, key);
         overheard.send_to(&fresh, to).unwrap();
-        let taken = b.engine.take_datagrams();
+        let taken = b.engine.datagrams().take();
         let from = overheard.local_addr().unwrap();
         probes += taken.iter().filter(|each| each.from.address == from).count();
         assert!(taken.iter().all(|each| each.bytes != named), "of nobody");

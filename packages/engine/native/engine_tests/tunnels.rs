@@ -2,7 +2,7 @@
 use super::*;
 
 fn unknown(allowed: &[&str], mtu: u16) -> PeerConfig {
-    PeerConfig { tunnel: TunnelConfig::None, mtu, ..peer(2, allowed) }
+    PeerConfig { tunnel: Tunnel::None, mtu, ..peer(2, allowed) }
 }
 
 const OWNED: &[&str] = &["10.1.0.2/32", "fd00::2/128"];
@@ -160,7 +160,7 @@ fn frames_of_a_tunnel_that_was_left_are_dropped_and_counted() {
 #[test]
 fn a_session_that_one_end_forgot_is_made_anew_at_once() {
     let (mut a, mut b) = connected();
-    b.table(PeerConfig { tunnel: TunnelConfig::None, ..peer(1, &["10.1.0.1/32"]) }, &["10.1.0.2/32"]);
+    b.table(PeerConfig { tunnel: Tunnel::None, ..peer(1, &["10.1.0.1/32"]) }, &["10.1.0.2/32"]);
     b.table(peer(1, &["10.1.0.1/32"]), &["10.1.0.2/32"]);
     // a still has the session, and would notice after 15 seconds
     let began = Instant::now();
@@ -206,7 +206,7 @@ fn tunnels_that_change_all_the_time_lose_nothing_uncounted() {
             2 => legacy(OWNED, 1200),
             _ => unknown(OWNED, 1400),
         };
-        let is_legacy = matches!(config.tunnel, TunnelConfig::Legacy);
+        let is_legacy = matches!(config.tunnel, Tunnel::Legacy);
         a.table(config, LOCAL);
         for _ in 0..random.below(12) {
             sent += a.kernel.send(&build(&Spec { payload: random.below(1400), ..Spec::default() })) as u64;

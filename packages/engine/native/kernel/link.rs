@@ -3,11 +3,11 @@
 use super::netlink::Wire;
 use crate::claim::claim;
 use crate::interface::{OpenError, check_name, explain};
-use crate::restore::address_message;
+use crate::restore::{address_message, change_link, set_up};
 use crate::table::Prefix;
 use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
+use netlink_packet_route::link::{InfoKind, LinkAttribute, LinkInfo, LinkMessage};
 use std::io;
 use std::os::unix::net::UnixListener;
 
@@ -44,8 +44,8 @@ impl Link {
             result => result.map_err(failed)?,
         }
         link.index = index_of(name).map_err(failed)?;
-        link.change(|message| message.attributes.push(LinkAttribute::IfAlias(ALIAS.into())))
-            .map_err(failed)?;
+        let alias = |message: &mut LinkMessage| message.attributes.push(LinkAttribute::IfAlias(ALIAS.into()));
+        change_link(&mut link.wire, link.index, alias).map_err(failed)?;
         Ok(link)
     }
 
@@ -53,18 +53,8 @@ impl Link {
         self.mtu
     }
 
-    pub fn set_mtu(&mut self, mtu: u16) -> io::Result<()> {
-        self.change(|message| message.attributes.push(LinkAttribute::Mtu(mtu.into())))?;
-        self.mtu = mtu;
-        Ok(())
-    }
-
-    /// Sets it up, with which the kernel opens its UDP sockets.
     pub fn enable(&mut self) -> io::Result<()> {
-        self.change(|message| {
-            message.header.flags = LinkFlags::Up;
-            message.header.change_mask = LinkFlags::Up;
-        })
+        change_link(&mut self.wire, self.index, set_up)
     }
 
     /// Makes `wanted` the addresses; those that stay are not touched.
@@ -100,13 +90,6 @@ impl Link {
             LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Wireguard)]),
         ];
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL).map(|_| ())
-    }
-
-    fn change(&mut self, how: impl FnOnce(&mut LinkMessage)) -> io::Result<()> {
-        let mut message = LinkMessage::default();
-        message.header.index = self.index;
-        how(&mut message);
-        self.ask(RouteNetlinkMessage::SetLink(message), 0).map(|_| ())
     }
 
     /// The index of the interface that has the name, if a node made it.

@@ -1,6 +1,6 @@
 //! Datagrams other than WireGuard's on the port of the kernel's socket. They come by raw sockets whose filter runs in the kernel, and
 //! leave with that port as their source. So a NAT has one mapping for them and for the kernel's packets. It takes CAP_NET_RAW.
-use crate::socket::mark_socket;
+use crate::socket::{mark_socket, set_option};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
@@ -136,19 +136,8 @@ fn attach_filter(fd: RawFd, is_v4: bool, port: u16) -> io::Result<()> {
         step(RETURN, 0, 0, 0),
     ];
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    let length = size_of_val(&program) as libc::socklen_t;
-    // SAFETY: the program and its steps live over the call, which copies them.
-    let result = unsafe {
-        libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, (&raw const program).cast(), length)
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-fn set_option(fd: RawFd, level: i32, option: i32, value: i32) -> io::Result<()> {
-    let length = size_of_val(&value) as libc::socklen_t;
-    // SAFETY: the value is valid for its length.
-    let result = unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    // the kernel copies the steps
+    set_option(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, program)
 }
 
 fn source_port(packet: &[u8], header: usize) -> Option<u16> {

@@ -1,7 +1,6 @@
 //! What the engine's threads share: the kernel's table as it was told, and the ways into streams.
 use super::FIRST_PEER;
 use super::link::Link;
-use super::poll::Poll;
 use super::probes::Probes;
 use super::relay::RelayPeer;
 use super::wireguard::{Change, PeerState, WireguardDevice};
@@ -11,7 +10,9 @@ use crate::events::{Event, Events};
 use crate::interface::Routes;
 use crate::limits::PATH_NEEDED_AGAIN;
 use crate::link_watch::LinkWatch;
-use crate::peer_config::{PeerConfig, TunnelConfig};
+use crate::peer::Tunnel;
+use crate::peer_config::PeerConfig;
+use crate::poll::Poll;
 use crate::sessions::Key;
 use crate::table::Prefix;
 use parking_lot::Mutex;
@@ -93,8 +94,8 @@ impl Shared {
         let (mut kept, mut changed) = (HashMap::new(), Vec::new());
         wanted.clear();
         for config in peers {
-            let TunnelConfig::WireGuard { public, preshared } = config.tunnel else {
-                if matches!(config.tunnel, TunnelConfig::None) {
+            let Tunnel::WireGuard(public) = config.tunnel else {
+                if config.tunnel == Tunnel::None {
                     wanted.push(config.id);
                 }
                 continue;
@@ -108,7 +109,7 @@ impl Shared {
             });
             let endpoint = self.endpoint_of(&config)?;
             let is_same = before.as_ref().is_some_and(|before| {
-                before.preshared.as_deref() == preshared.as_ref()
+                before.preshared == config.preshared
                     && before.endpoint == endpoint
                     && before.allowed == config.allowed
             });
@@ -116,17 +117,14 @@ impl Shared {
                 let ranges_changed = before.as_ref().is_none_or(|before| before.allowed != config.allowed);
                 changed.push(Change::Set {
                     key: public,
-                    preshared,
+                    preshared: config.preshared.as_deref().copied(),
                     allowed: ranges_changed.then(|| config.allowed.clone()),
                     endpoint,
                 });
             }
             let (state, seen) = before.map_or_else(Default::default, |before| (before.state, before.seen));
-            let preshared = preshared.map(Zeroizing::new);
-            kept.insert(
-                config.id,
-                Known { key: public, preshared, allowed: config.allowed, endpoint, state, seen },
-            );
+            let PeerConfig { id, preshared, allowed, .. } = config;
+            kept.insert(id, Known { key: public, preshared, allowed, endpoint, state, seen });
         }
         let removed = known.drain().map(|(_, gone)| Change::Remove(gone.key)).collect();
         *known = kept;

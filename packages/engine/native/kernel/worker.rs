@@ -1,10 +1,10 @@
 //! The thread of the kernel's engine: streams, probes, and twice a second a look at what the kernel does.
-use super::poll::BELL;
 use super::relay::RelayMemory;
 use super::shared::Shared;
 use super::{FIRST_PEER, LINKS, PROBES};
 use crate::events::Event;
 use crate::limits::*;
+use crate::poll::BELL;
 use crate::sockets::{OWN, Source};
 use std::sync::atomic::Ordering::*;
 use std::time::{Duration, Instant};

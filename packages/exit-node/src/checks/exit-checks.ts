@@ -1,7 +1,7 @@
 /** Finds what disturbs a machine that uses an exit, by name and with what to do. The reading of files and commands is handed in. */
 import type { VpnProblem } from '@mesh/vpn'
 import { answeredPast, foreignRules } from '../system/foreign-rules.ts'
-import type { InboundConnection } from '../system/inbound-connection.ts'
+import type { InboundConnection } from '../system/dialled-connections.ts'
 import { FIRST_PREFERENCE } from '../limits.ts'
 import { markingChains, outgoingDroppingChains, strictFilterChains } from '../system/nft-ruleset.ts'
 

@@ -3,7 +3,8 @@
  * that holds nothing else. Members' queries to DNS servers of their own local networks are answered by this machine's.
  */
 import type { MeshError } from '@mesh/core'
-import { CommandFailure, exitError, lookSystem, runSystem, trySystem } from '../system/system-command.ts'
+import { refusalOf, removeTable, setTable, tableSuffix, tableText } from '../system/nft-table.ts'
+import { exitError } from '../system/system-command.ts'
 
 export interface ForwardingInit {
   readonly interface: string
@@ -26,56 +27,44 @@ const NEVER_V4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3']
 const NEVER_V6 = ['::1/128', 'fe80::/10', 'ff00::/8']
 
 export function tableName(interfaceName: string): string {
-  return `mesh_exit_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`
+  return `mesh_exit_${tableSuffix(interfaceName)}`
 }
 
-/** The table as `nft -f` takes it: in one transaction, in place of one of an earlier run. Pure. */
+/** The table of an exit. Pure. */
 export function forwardingTable({ interface: name, ranges, advertised, resolvers }: ForwardingInit): string {
-  const table = `inet ${tableName(name)}`
   const from = `iifname "${name}"`
   const families = [
     { ip: 'ip', is: (text: string) => !text.includes(':'), local: LOCAL_V4, never: NEVER_V4 },
     { ip: 'ip6', is: (text: string) => text.includes(':'), local: LOCAL_V6, never: NEVER_V6 },
   ]
-  const [forward, source, destination]: string[][] = [[], [], []]
+  const forward = [`${from} oifname "${name}" drop`]
+  const [source, destination]: [string[], string[]] = [[], []]
   for (const { ip, is, local, never } of families) {
     const [own, kept] = [ranges.filter(is), [...ranges, ...advertised].filter(is)]
     const resolver = resolvers.find(is)
-    forward?.push(`${from} ${ip} daddr { ${never.join(', ')} } drop`)
+    forward.push(`${from} ${ip} daddr { ${never.join(', ')} } drop`)
     if (own.length === 0) continue
-    source?.push(
+    source.push(
       `oifname != "${name}" ${ip} saddr { ${own.join(', ')} } ${ip} daddr != { ${kept.join(', ')} } masquerade`,
     )
     if (resolver === undefined) continue
     for (const protocol of ['udp', 'tcp']) {
-      destination?.push(
+      destination.push(
         `${from} ${ip} daddr { ${local.join(', ')} } ${ip} daddr != { ${kept.join(', ')} } ${protocol} dport 53 dnat ${ip} to ${ip === 'ip' ? resolver : `[${resolver}]`}`,
       )
     }
   }
-  return [
-    `table ${table} {}`,
-    `delete table ${table}`,
-    `table ${table} {`,
-    chain('forward', 'type filter hook forward priority filter; policy accept;', [
-      `${from} oifname "${name}" drop`,
-      ...(forward ?? []),
-    ]),
-    chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', source ?? []),
-    chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', destination ?? []),
-    '}',
-    '',
-  ].join('\n')
-}
-
-function chain(name: string, head: string, rules: readonly string[]): string {
-  return [`  chain ${name} {`, `    ${head}`, ...rules.map((rule) => `    ${rule}`), '  }'].join('\n')
+  return tableText(tableName(name), [
+    { name: 'forward', hook: 'type filter hook forward priority filter', rules: forward },
+    { name: 'postrouting', hook: 'type nat hook postrouting priority srcnat', rules: source },
+    { name: 'prerouting', hook: 'type nat hook prerouting priority dstnat', rules: destination },
+  ])
 }
 
 /** @throws MeshError `exit.no_nftables` */
 export function applyForwarding(init: ForwardingInit): void {
   try {
-    runSystem('nft', ['-f', '-'], forwardingTable(init))
+    setTable(forwardingTable(init))
   } catch (error) {
     throw noNftables(error)
   }
@@ -83,12 +72,12 @@ export function applyForwarding(init: ForwardingInit): void {
 
 /** Says why there is no nftables for an exit. */
 export function noNftables(error: unknown): MeshError {
-  const isMissing = error instanceof CommandFailure && error.isMissing
+  const { isMissing, why } = refusalOf(error)
   return exitError(
     'exit.no_nftables',
     isMissing
       ? 'an exit needs the command `nft`, which is not installed'
-      : `nftables refused the table of the exit: ${error instanceof Error ? error.message : String(error)}`,
+      : `nftables refused the table of the exit: ${why}`,
     isMissing
       ? 'Install nftables, or start without --advertise-exit.'
       : 'An exit needs root, and nftables with NAT in the kernel (nft_masq, nft_nat).',
@@ -96,11 +85,6 @@ export function noNftables(error: unknown): MeshError {
   )
 }
 
-/** False: the table is not there, or nobody can say. */
-export async function hasForwarding(interfaceName: string): Promise<boolean> {
-  return (await lookSystem('nft', ['list', 'table', 'inet', tableName(interfaceName)])) !== undefined
-}
-
 export function undoForwarding(table: string): void {
-  if (/^mesh_exit_\w+$/.test(table)) trySystem('nft', ['delete', 'table', 'inet', table])
+  if (/^mesh_exit_\w+$/.test(table)) removeTable(table)
 }

@@ -6,10 +6,10 @@
  * began outside if its SYN came in, or if it stood before and leads to a listening program.
  */
 import { isIP } from 'node:net'
-import type { InboundConnection } from '../system/inbound-connection.ts'
+import type { InboundConnection } from '../system/dialled-connections.ts'
 import { BROAD_IPV4_BITS, BROAD_IPV6_BITS, MAX_BEGUN_CONNECTIONS } from '../limits.ts'
 import { ANSWERS_CHAIN } from '../system/nft-ruleset.ts'
-import { lookSystem, runSystem, trySystem } from '../system/system-command.ts'
+import { acceptRules, setTable, tableText } from '../system/nft-table.ts'
 
 export interface GuardInit {
   readonly mark: number
@@ -23,61 +23,52 @@ export interface GuardInit {
   readonly begun: readonly InboundConnection[]
 }
 
-const TABLE = 'mesh_exit_guard'
+export const GUARD_TABLE = 'mesh_exit_guard'
 /** Servers of DHCP, without whom the machine loses its address. */
 const DHCP_PORTS = '{ 67, 547 }'
 /** The addresses that a link of IPv6 needs for itself. */
 const LINK_V6 = ['fe80::/10', 'ff02::/16']
 const LINK_V4 = ['224.0.0.0/4', '255.255.255.255']
 
-/** The table as `nft -f` takes it: in one transaction, in place of the one before. Pure. */
+/** The table of the guard. Pure. */
 export function guardTable(init: GuardInit): string {
   const { mark, interface: name, networks } = init
   const near = networks.filter(isNear)
-  // one rule each: ranges of one set must not overlap
-  const kept = [...(near.length === 0 ? [] : LINK_V4), ...LINK_V6, ...near].map(
-    (range) => `${range.includes(':') ? 'ip6' : 'ip'} daddr ${range} accept`,
-  )
-  return [
-    `table inet ${TABLE} {}`,
-    `delete table inet ${TABLE}`,
-    `table inet ${TABLE} {`,
-    '  chain output {',
-    '    type filter hook output priority filter; policy accept;',
-    `    meta mark ${mark} accept`,
-    `    oifname { "lo", "${name}" } accept`,
-    '    ct direction reply accept',
-    `    udp dport ${DHCP_PORTS} accept`,
-    '    meta l4proto { tcp, udp } th dport 53 drop',
-    ...kept.map((rule) => `    ${rule}`),
-    '    drop',
-    '  }',
-    ...answerChains(init),
-    '}',
-    '',
-  ].join('\n')
+  const output = [
+    `meta mark ${mark} accept`,
+    `oifname { "lo", "${name}" } accept`,
+    'ct direction reply accept',
+    `udp dport ${DHCP_PORTS} accept`,
+    'meta l4proto { tcp, udp } th dport 53 drop',
+    ...acceptRules([...(near.length === 0 ? [] : LINK_V4), ...LINK_V6, ...near]),
+    'drop',
+  ]
+  return tableText(GUARD_TABLE, [
+    { name: 'output', hook: 'type filter hook output priority filter', rules: output },
+    ...(init.answered.length === 0 ? [] : answerChains(init)),
+  ])
 }
 
 /** The chains of answers: connections that begin outside are noted, and what answers them is marked. */
-function answerChains({ mark, interface: name, answered, begun }: GuardInit): readonly string[] {
-  if (answered.length === 0) return []
-  const rules = answered.map(
+function answerChains({ mark, interface: name, answered, begun }: GuardInit) {
+  const answers = answered.map(
     (address) =>
-      `    ct direction reply ct mark ${mark} ${familyOf(address)} saddr ${address} meta mark set ${mark}`,
+      `ct direction reply ct mark ${mark} ${familyOf(address)} saddr ${address} meta mark set ${mark}`,
   )
+  const before = begun.filter(({ local }) => answered.includes(local))
   return [
-    '  chain inbound {',
-    '    type filter hook input priority mangle; policy accept;',
-    `    iifname != { "lo", "${name}" } ct state new ct mark 0 tcp flags & (fin | syn | rst | ack) == syn ct mark set ${mark}`,
-    '  }',
-    `  chain ${ANSWERS_CHAIN} {`,
-    '    type route hook output priority mangle; policy accept;',
-    ...rules,
-    ...begunRules(
-      mark,
-      begun.filter(({ local }) => answered.includes(local)),
-    ),
-    '  }',
+    {
+      name: 'inbound',
+      hook: 'type filter hook input priority mangle',
+      rules: [
+        `iifname != { "lo", "${name}" } ct state new ct mark 0 tcp flags & (fin | syn | rst | ack) == syn ct mark set ${mark}`,
+      ],
+    },
+    {
+      name: ANSWERS_CHAIN,
+      hook: 'type route hook output priority mangle',
+      rules: [...answers, ...begunRules(mark, before)],
+    },
   ]
 }
 
@@ -87,7 +78,7 @@ function begunRules(mark: number, begun: readonly InboundConnection[]): readonly
     if (own.length === 0) return []
     const ends = own.map((each) => [each.local, each.localPort, each.remote, each.remotePort].join(' . '))
     const fields = `${family} saddr . tcp sport . ${family} daddr . tcp dport`
-    return [`    ${fields} { ${[...new Set(ends)].join(', ')} } meta mark set ${mark}`]
+    return [`${fields} { ${[...new Set(ends)].join(', ')} } meta mark set ${mark}`]
   })
 }
 
@@ -101,7 +92,7 @@ export type GuardOutcome = 'all' | 'withoutAnswers' | 'none'
 export function applyGuard(init: GuardInit): GuardOutcome {
   const apply = (answered: readonly string[]) => {
     try {
-      runSystem('nft', ['-f', '-'], guardTable({ ...init, answered }))
+      setTable(guardTable({ ...init, answered }))
       return true
     } catch {
       return false
@@ -109,20 +100,6 @@ export function applyGuard(init: GuardInit): GuardOutcome {
   }
   if (init.answered.length > 0 && apply(init.answered)) return 'all'
   return apply([]) ? 'withoutAnswers' : 'none'
-}
-
-/** False: it is not there, or nobody can say. */
-export async function hasGuard(): Promise<boolean> {
-  return (await lookSystem('nft', ['list', 'table', 'inet', TABLE])) !== undefined
-}
-
-/** The same as `hasGuard`, at once. */
-export function isGuarded(): boolean {
-  return trySystem('nft', ['list', 'table', 'inet', TABLE]) !== undefined
-}
-
-export function undoGuard(): void {
-  trySystem('nft', ['delete', 'table', 'inet', TABLE])
 }
 
 /** A network that is not so large that it comes to a default route. */

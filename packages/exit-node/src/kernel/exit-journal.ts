@@ -6,7 +6,8 @@ import type { Logger } from '@mesh/core'
 import * as z from 'zod'
 import { type Journals, processFields } from '../journals.ts'
 import { undoForwarding } from './exit-forwarding.ts'
-import { undoGuard } from './exit-guard.ts'
+import { removeTable } from '../system/nft-table.ts'
+import { GUARD_TABLE } from './exit-guard.ts'
 import { undoRouting } from './exit-routing.ts'
 
 /** The role of a node: its own packets go to an exit (`use`), or it is one (`offer`). */
@@ -84,7 +85,7 @@ function undo(role: ExitRole, { table }: ExitJournal): void {
   if (role === 'use') {
     undoRouting()
     // last, so that nothing is led nowhere
-    undoGuard()
+    removeTable(GUARD_TABLE)
   }
   if (table !== undefined) undoForwarding(table)
 }

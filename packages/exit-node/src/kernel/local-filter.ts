@@ -7,7 +7,16 @@ import { type Cidr, type Clock, type Logger, MeshError } from '@mesh/core'
 import type { LocalFilter } from '@mesh/engine'
 import * as z from 'zod'
 import { MEND_MS } from '../limits.ts'
-import { CommandFailure, lookSystem, runSystem, trySystem } from '../system/system-command.ts'
+import {
+  acceptRules,
+  hasTable,
+  refusalOf,
+  removeTable,
+  setTable,
+  tableSuffix,
+  tableText,
+} from '../system/nft-table.ts'
+import { trySystem } from '../system/system-command.ts'
 import { type Journals, processFields } from '../journals.ts'
 
 export const kernelJournal = z.object({
@@ -21,98 +30,38 @@ type KernelJournal = Readonly<z.infer<typeof kernelJournal>>
 const PREFIX = 'kernel-'
 
 function tableOf(interfaceName: string): string {
-  return `mesh_kernel_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`
+  return `mesh_kernel_${tableSuffix(interfaceName)}`
 }
 
-/** The table as `nft -f` takes it: in one transaction, in place of the one before. Pure. */
+/** The table of the filter. Pure. */
 export function localTable(interfaceName: string, local: readonly string[]): string {
-  const table = `inet ${tableOf(interfaceName)}`
-  // one rule each: ranges of one set must not overlap
-  const accepted = local.map((range) => `${range.includes(':') ? 'ip6' : 'ip'} daddr ${range} accept`)
-  return [
-    `table ${table} {}`,
-    `delete table ${table}`,
-    `table ${table} {`,
-    '  chain prerouting {',
-    // before connections are tracked and addresses are exchanged
-    '    type filter hook prerouting priority raw; policy accept;',
-    `    iifname != "${interfaceName}" accept`,
-    ...accepted.map((rule) => `    ${rule}`),
-    '    drop',
-    '  }',
-    '}',
-    '',
-  ].join('\n')
+  const rules = [`iifname != "${interfaceName}" accept`, ...acceptRules(local), 'drop']
+  // before connections are tracked and addresses are exchanged
+  const hook = 'type filter hook prerouting priority raw'
+  return tableText(tableOf(interfaceName), [{ name: 'prerouting', hook, rules }])
 }
 
-export function createLocalFilter(journals: Journals, components: LocalFilterComponents): LocalFilter {
-  return new NftFilter(journals, components)
-}
+export function createLocalFilter(
+  journals: Journals,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): LocalFilter {
+  /** The interface that the filter is for; undefined: none was set. */
+  let current: string | undefined
+  let cancelWatch = () => {}
 
-interface LocalFilterComponents {
-  readonly clock: Clock
-  readonly log: Logger
-}
-
-interface ToldFilter {
-  readonly interface: string
-  readonly local: readonly Cidr[]
-}
-
-class NftFilter implements LocalFilter {
-  readonly #journals: Journals
-  readonly #components: LocalFilterComponents
-  #told: ToldFilter | undefined
-  #cancelWatch = () => {}
-
-  constructor(journals: Journals, components: LocalFilterComponents) {
-    this.#journals = journals
-    this.#components = components
+  function watch(name: string, local: readonly Cidr[]): void {
+    cancelWatch()
+    const cancel = clock.after(MEND_MS, async () => {
+      const isThere = await hasTable(tableOf(name))
+      // it was taken back meanwhile, or set anew
+      if (cancelWatch !== cancel) return
+      if (!isThere) mend(name, local)
+      watch(name, local)
+    })
+    cancelWatch = cancel
   }
 
-  set(interfaceName: string, local: readonly Cidr[]): void {
-    const isFirst = this.#told === undefined
-    if (isFirst) {
-      const journal: KernelJournal = { ...this.#journals.thisProcess(), interface: interfaceName }
-      this.#journals.write(nameOf(interfaceName), journal)
-    }
-    this.#told = { interface: interfaceName, local }
-    try {
-      apply(interfaceName, local)
-    } catch (error) {
-      // what was not made must not be taken away by a later node
-      if (isFirst) this.clear()
-      throw error
-    }
-    this.#watch()
-  }
-
-  clear(): void {
-    this.#cancelWatch()
-    if (this.#told === undefined) return
-    const { interface: name } = this.#told
-    trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
-    this.#journals.remove(nameOf(name))
-    this.#told = undefined
-  }
-
-  #watch(): void {
-    this.#cancelWatch()
-    this.#cancelWatch = this.#components.clock.after(MEND_MS, () => void this.#look())
-  }
-
-  async #look(): Promise<void> {
-    const [told, watch] = [this.#told, this.#cancelWatch]
-    if (told === undefined) return
-    const shown = await lookSystem('nft', ['list', 'table', 'inet', tableOf(told.interface)])
-    // it was taken back meanwhile, or set anew
-    if (this.#told !== told || this.#cancelWatch !== watch) return
-    if (shown === undefined) this.#mend(told)
-    this.#watch()
-  }
-
-  #mend({ interface: name, local }: ToldFilter): void {
-    const { log } = this.#components
+  function mend(name: string, local: readonly Cidr[]): void {
     try {
       apply(name, local)
       log.warn('another program took away the filter of the interface, and it was set again', {
@@ -122,6 +71,32 @@ class NftFilter implements LocalFilter {
       log.error('filter of the interface is gone', { interface: name, error })
     }
   }
+
+  function clear(): void {
+    cancelWatch()
+    cancelWatch = () => {}
+    if (current === undefined) return
+    removeTable(tableOf(current))
+    journals.remove(nameOf(current))
+    current = undefined
+  }
+
+  return {
+    set(name, local) {
+      const isFirst = current === undefined
+      if (isFirst) journals.write(nameOf(name), { ...journals.thisProcess(), interface: name })
+      current = name
+      try {
+        apply(name, local)
+      } catch (error) {
+        // what was not made must not be taken away by a later node
+        if (isFirst) clear()
+        throw error
+      }
+      watch(name, local)
+    },
+    clear,
+  }
 }
 
 /** Takes away the interfaces and the tables of nodes of this state folder that were killed. */
@@ -130,7 +105,7 @@ export function restoreKernel(journals: Journals, log: Logger): void {
     if (journals.isRunning(journal)) continue
     const { interface: name } = journal
     trySystem('ip', ['link', 'delete', 'dev', name, 'type', 'wireguard'])
-    trySystem('nft', ['delete', 'table', 'inet', tableOf(name)])
+    removeTable(tableOf(name))
     journals.remove(nameOf(name))
     log.info('kernel interface of an earlier run taken away', { interface: name })
   }
@@ -139,14 +114,14 @@ export function restoreKernel(journals: Journals, log: Logger): void {
 /** @throws MeshError `kernel.no_nftables` */
 function apply(interfaceName: string, local: readonly string[]): void {
   try {
-    runSystem('nft', ['-f', '-'], localTable(interfaceName, local))
+    setTable(localTable(interfaceName, local))
   } catch (error) {
-    const isMissing = error instanceof CommandFailure && error.isMissing
+    const { isMissing, why } = refusalOf(error)
     throw new MeshError(
       'kernel.no_nftables',
       isMissing
         ? "the kernel's WireGuard needs the command `nft`, which is not installed: without it members would reach more of this machine than its address in the VPN"
-        : `nftables refused the filter for the kernel's WireGuard: ${error instanceof Error ? error.message : String(error)}`,
+        : `nftables refused the filter for the kernel's WireGuard: ${why}`,
       {
         hint: isMissing
           ? 'Install nftables, or start with --wireguard engine.'

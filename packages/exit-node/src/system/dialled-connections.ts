@@ -3,9 +3,17 @@
  * mapping. The kernel does not say who began a connection, but it counts acknowledged bytes, and the dialler's SYN is one.
  */
 import { isIP } from 'node:net'
-import type { InboundConnection } from './inbound-connection.ts'
 import { MAX_ASKED_PORTS } from '../limits.ts'
 import { trySystem } from './system-command.ts'
+
+/** A TCP connection that others began to a program of this machine. */
+export interface InboundConnection {
+  /** The address of this machine. */
+  readonly local: string
+  readonly localPort: number
+  readonly remote: string
+  readonly remotePort: number
+}
 
 /** Leaves out those that this machine dialled; all stay where nobody can say, so that no login ends. */
 export function withoutDialled(connections: readonly InboundConnection[]): readonly InboundConnection[] {

@@ -1,14 +1,9 @@
 /** Finds connections that others began to this machine, in what Linux says of its TCP sockets (`/proc/net/tcp`). */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { type IpAddress, tryParseIp } from '@mesh/core'
-import { withoutDialled } from './dialled-connections.ts'
-import type { InboundConnection } from './inbound-connection.ts'
+import { type InboundConnection, withoutDialled } from './dialled-connections.ts'
 
-interface Socket {
-  readonly local: string
-  readonly port: number
-  readonly remote: string
-  readonly remotePort: number
+interface Socket extends InboundConnection {
   readonly state: string
   readonly inode: string
 }
@@ -27,19 +22,19 @@ export function inboundConnections(): readonly InboundConnection[] {
 export function findInbound(text: string, own: ReadonlySet<string>): readonly InboundConnection[] {
   const sockets = text.split('\n').flatMap(readSocket)
   const listening = sockets.filter(({ state }) => state === LISTEN)
-  const ports = new Set(listening.filter(({ inode }) => !own.has(inode)).map(({ port }) => port))
+  const ports = new Set(listening.filter(({ inode }) => !own.has(inode)).map(({ localPort }) => localPort))
   return sockets
-    .filter(({ state, port }) => state === ESTABLISHED && ports.has(port))
-    .map(({ local, port, remote, remotePort }) => ({ local, localPort: port, remote, remotePort }))
+    .filter(({ state, localPort }) => state === ESTABLISHED && ports.has(localPort))
+    .map(({ state: _, inode: __, ...connection }) => connection)
 }
 
 function readSocket(line: string): Socket[] {
   const [, local, remote, state, , , , , , inode] = line.trim().split(/\s+/)
   if (local === undefined || remote === undefined || state === undefined || inode === undefined) return []
-  const [address, port] = [addressIn(local), portIn(local)]
+  const [address, localPort] = [addressIn(local), portIn(local)]
   const [far, remotePort] = [addressIn(remote), portIn(remote)]
-  if (address === undefined || far === undefined || Number.isNaN(port + remotePort)) return []
-  return [{ local: address, port, remote: far, remotePort, state, inode }]
+  if (address === undefined || far === undefined || Number.isNaN(localPort + remotePort)) return []
+  return [{ local: address, localPort, remote: far, remotePort, state, inode }]
 }
 
 /** Reads `0100007F:0016`: each 32 bits are written in the order of the machine, which is little-endian. */

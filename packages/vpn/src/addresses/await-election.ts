@@ -1,9 +1,9 @@
 /** Waits until this node may take an address: the election over the ledger, with the writes and waits that it takes. */
-import { type Cidr, type Clock, type Logger, MeshError, type Random, untilAborted } from '@mesh/core'
-import type { VpnLedger } from '../ports.ts'
+import { type Cidr, MeshError, untilAborted } from '@mesh/core'
 import { concernsLeases, readLeader, readRequests, readWaiting, writeLeader } from './dhcp-bucket.ts'
-import { createLeaseElection, type ElectionStep } from './lease-election.ts'
+import { type ElectionStep, LeaseElection } from './lease-election.ts'
 import { ELECTION_DEADLINE_MS, GATHER_MS, REWRITE_MS } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 interface AwaitElectionInit {
   /** Where this node leases; those who ask for an address of it share its turn. */
@@ -13,13 +13,9 @@ interface AwaitElectionInit {
   readonly check: () => void
 }
 
-interface AwaitElectionComponents {
-  readonly ledger: VpnLedger
+interface AwaitElectionComponents extends Pick<VpnComponents, 'ledger' | 'clock' | 'random' | 'log'> {
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
   readonly isOurs: (peer: string) => boolean
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 interface ElectionOutcome {
@@ -35,7 +31,7 @@ export async function awaitElection(
   components: AwaitElectionComponents,
 ): Promise<ElectionOutcome> {
   const { ledger, clock, random, isOurs } = components
-  const election = createLeaseElection(ledger.self)
+  const election = new LeaseElection(ledger.self)
   const deadline = clock.monotonic() + ELECTION_DEADLINE_MS * (1 + random.float() / 2)
   for (;;) {
     check()

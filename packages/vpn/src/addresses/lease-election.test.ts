@@ -1,6 +1,6 @@
 import { leaderOf } from '@mesh/ledger'
 import { describe, expect, it } from 'vitest'
-import { createLeaseElection, type ElectionView } from './lease-election.ts'
+import { type ElectionView, LeaseElection } from './lease-election.ts'
 
 const ids = ['a', 'b', 'c', 'self']
 /** The order of election. */
@@ -19,30 +19,30 @@ const view = (waiting: readonly string[], leader?: string, ours: readonly string
 
 describe('a turn', () => {
   it('is at once when nobody else waits', () => {
-    expect(createLeaseElection('self').next(view(['self'], 'gone'), 0)).toEqual({ type: 'take' })
+    expect(new LeaseElection('self').next(view(['self'], 'gone'), 0)).toEqual({ type: 'take' })
   })
 
   it('begins with naming oneself and comes when that has settled', () => {
-    const turn = createLeaseElection(first)
+    const turn = new LeaseElection(first)
     expect(turn.next(view(ids, 'gone'), 0)).toEqual({ type: 'lead' })
     expect(turn.next(view(ids, first), 20)).toEqual({ type: 'wait', for: first, untilMs: 520 })
     expect(turn.next(view(ids, first), 520)).toEqual({ type: 'take' })
   })
 
   it('waits for an legacy leader for 20 s and for one of ours for 5 s', () => {
-    expect(createLeaseElection(first).next(view(ids, third), 0)).toEqual({
+    expect(new LeaseElection(first).next(view(ids, third), 0)).toEqual({
       type: 'wait',
       for: third,
       untilMs: 20_000,
     })
-    const turn = createLeaseElection(first)
+    const turn = new LeaseElection(first)
     expect(turn.next(view(ids, third, [third]), 0)).toEqual({ type: 'wait', for: third, untilMs: 5_000 })
     expect(turn.next(view(ids, third, [third]), 5_000)).toEqual({ type: 'lead' })
     expect(turn.unheard).toBe(1)
   })
 
   it('passes over silent ones ever faster', () => {
-    const turn = createLeaseElection(third)
+    const turn = new LeaseElection(third)
     expect(turn.next(view(ids), 0)).toMatchObject({ for: first, untilMs: 12_000 })
     expect(turn.next(view(ids), 12_000)).toMatchObject({ for: second, untilMs: 13_000 })
     expect(turn.next(view(ids), 13_000)).toEqual({ type: 'lead' })
@@ -50,7 +50,7 @@ describe('a turn', () => {
   })
 
   it('gives whoever is named anew another chance', () => {
-    const turn = createLeaseElection(third)
+    const turn = new LeaseElection(third)
     turn.next(view(ids, first), 0)
     turn.next(view(ids, first), 20_000)
     turn.next(view(ids, second), 20_100)
@@ -59,8 +59,8 @@ describe('a turn', () => {
 
   it('is shared by those who ask: at once among themselves, and as soon as one of them leads beside others', () => {
     const asking = { ...view(ids), asking: ids }
-    expect(createLeaseElection(third).next(asking, 0)).toEqual({ type: 'take' })
-    const turn = createLeaseElection(third)
+    expect(new LeaseElection(third).next(asking, 0)).toEqual({ type: 'take' })
+    const turn = new LeaseElection(third)
     const beside = { ...asking, waiting: [...ids, 'legacy'] }
     const leads = { ...beside, leader: first }
     expect(turn.next(leads, 0)).toEqual({ type: 'wait', for: first, untilMs: 500 })
@@ -69,7 +69,7 @@ describe('a turn', () => {
   })
 
   it('skips those that are gone', () => {
-    const turn = createLeaseElection(second)
+    const turn = new LeaseElection(second)
     expect(turn.next({ ...view(ids, first), isLive: (peer) => peer !== first }, 0)).toEqual({ type: 'lead' })
   })
 })

@@ -36,19 +36,9 @@ export type ElectionStep =
    */
   | { readonly type: 'wait'; readonly for: string; readonly untilMs: number }
 
-interface LeaseElection {
-  next(view: ElectionView, nowMs: number): ElectionStep
-  /** Number of nodes that led and still show no address: each may have taken one without this node having heard. */
-  readonly unheard: number
-}
-
-export function createLeaseElection(self: string): LeaseElection {
-  return new Election(self)
-}
-
 type Role = 'leader' | 'next'
 
-class Election implements LeaseElection {
+export class LeaseElection {
   readonly #self: string
   /** Those who had their chance. */
   readonly #passed = new Set<string>()
@@ -64,6 +54,7 @@ class Election implements LeaseElection {
     this.#self = self
   }
 
+  /** Number of nodes that led and still show no address: each may have taken one without this node having heard. */
   get unheard(): number {
     return this.#led.size
   }

@@ -14,27 +14,23 @@ import {
   type AddressInRange,
   BUCKETS,
   type Cidr,
-  type Clock,
   delay,
   type IpAddress,
-  type Logger,
   MeshError,
-  type Random,
   shortPeerId,
   tryParseIp,
   untilAborted,
 } from '@mesh/core'
 import { vpnError } from '../errors.ts'
-import type { VpnLedger } from '../ports.ts'
 import { awaitElection } from './await-election.ts'
 import { endRequest, writeRequest } from './dhcp-bucket.ts'
 import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
 import { isIpv4, prefixLengthOf } from './ip-math.ts'
 import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
-import { holderOf, otherHolder } from './machines-bucket.ts'
-import { readUsed } from './used-addresses.ts'
+import { holderOf, otherHolder, readUsed } from './machines-bucket.ts'
 import type { PastAddresses } from './past-addresses.ts'
 import { watchLease } from './watch-lease.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 interface LeaseRequest {
   /** The IPv4 range to lease in, of any prefix length. */
@@ -52,10 +48,7 @@ export interface TakenLease extends AddressInRange {
   readonly isKept: boolean
 }
 
-interface LeaseComponents {
-  readonly ledger: VpnLedger
-  /** Resolves when this node knows what others hold. */
-  readonly initialSync: () => Promise<void>
+interface LeaseComponents extends Pick<VpnComponents, 'ledger' | 'initialSync' | 'clock' | 'random' | 'log'> {
   /** The members that this node is connected to now; with none there is nobody to wait for. */
   readonly neighbours: () => readonly string[]
   /** True for a peer that is known to be of our kind, as one that speaks `/mesh/vpn/1` is. */
@@ -64,9 +57,6 @@ interface LeaseComponents {
   readonly age: LeaseAge
   /** The addresses that other members had lately, whether they are away or not. */
   readonly pastAddresses: Pick<PastAddresses, 'ofOthers' | 'lasting'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 /**

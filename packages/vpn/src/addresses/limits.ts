@@ -42,8 +42,8 @@ export const PAST_ADDRESS_MS = 30 * 24 * 3_600_000
  * many keys for a moment must not block a range for a month.
  */
 export const LASTING_ADDRESS_MS = 24 * 3_600_000
-/** The most addresses of others that are remembered. */
-export const MAX_PAST_ADDRESSES = 65_536
+/** The most addresses of others that are remembered: as many as are saved within a turn of the event loop. */
+export const MAX_PAST_ADDRESSES = 16_384
 /** The most addresses of one member that are remembered: a machine has few, and peer ids cost nothing. */
 export const MAX_PAST_ADDRESSES_PER_PEER = 16
 /** How long after a new address the memory is saved, in ms. */

@@ -2,9 +2,9 @@
  * Reads what the bucket `machines` says of addresses: whose they are, which are used, and who asks for one.
  */
 import { BUCKETS, type IpAddress } from '@mesh/core'
-import type { Entry } from '@mesh/ledger'
+import type { Entry, Snapshot } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
-import { readMachine } from './read-entry.ts'
+import { readAddress, readMachine } from './read-entry.ts'
 
 /**
  * The member whose IPv6 entry says that a person gave it this address. So it asks for an address that is leased. Undefined when
@@ -49,4 +49,17 @@ export function otherHolder(
   const machine = readMachine(address, entry)
   const [hostname, leased] = typeof machine === 'string' ? ['', false] : [machine.hostname, machine.leased]
   return { peer, hostname, leased, claimedAt: Number(entry.version / 1_000_000n) }
+}
+
+/** The addresses that have an entry or are named by one, also of owners that are dead and not reaped yet. */
+export function readUsed(snapshot: Snapshot): Set<IpAddress> {
+  const used = new Set<IpAddress>()
+  for (const { key, entry } of snapshot.entries(BUCKETS.machines)) {
+    if (entry.deleted) continue
+    const read = readAddress(key, entry)
+    if (typeof read !== 'string') used.add(read.address)
+    const machine = readMachine(key, entry)
+    if (typeof machine !== 'string' && machine.named !== undefined) used.add(machine.named)
+  }
+  return used
 }

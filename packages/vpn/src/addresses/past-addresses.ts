@@ -2,16 +2,8 @@
  * Remembers which IPv4 addresses other members had in the last 30 days, over restarts. A lease takes none of them. So a machine
  * that was away finds its address free, and old references do not reach another machine.
  */
-import {
-  BUCKETS,
-  type Cidr,
-  type Clock,
-  type IpAddress,
-  type Logger,
-  tryParseIp,
-  tryParsePeerId,
-} from '@mesh/core'
-import { type LoopBudget, loopBudget } from '@mesh/core/limits'
+import { BUCKETS, type Cidr, type IpAddress, tryParseIp, tryParsePeerId } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
 import type { Entry, LedgerEvent } from '@mesh/ledger'
 import type { VpnLedger } from '../ports.ts'
 import { covers, type Prefix, prefixOf } from './prefix.ts'
@@ -27,29 +19,13 @@ import {
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-export interface PastAddresses {
-  /** Resolves when what the ledger says at the start is remembered: it may tell of tens of thousands of machines. */
-  readonly ready: Promise<void>
-  /** The addresses that another member has, or had within the last 30 days. */
-  ofOthers(): readonly IpAddress[]
-  /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
-  lasting(): readonly IpAddress[]
-  /** Saves what is remembered, and listens no more. */
-  stop(): void
-}
-
-interface PastAddressesComponents {
+interface PastAddressesComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   /** The range in which addresses are leased: no others are remembered. */
   readonly range: Cidr
   readonly ledger: Pick<VpnLedger, 'self' | 'snapshot' | 'subscribe'>
   readonly store: LeaseStore
-  readonly clock: Clock
-  readonly log: Logger
-}
-
-export function rememberAddresses(components: PastAddressesComponents): PastAddresses {
-  return new AddressMemory(components)
 }
 
 interface Past {
@@ -60,7 +36,7 @@ interface Past {
   readonly since: number
 }
 
-class AddressMemory implements PastAddresses {
+export class PastAddresses {
   readonly #components: PastAddressesComponents
   readonly #range: Prefix
   /** Who had which address; the one seen longest ago comes first. */
@@ -68,10 +44,9 @@ class AddressMemory implements PastAddresses {
   /** The same by who had them: to look through all for each address of one took a minute with a thousand keys. */
   readonly #byPeer = new Map<string, Set<IpAddress>>()
   readonly #unsubscribe: () => void
-  readonly #budget: LoopBudget
+  /** Resolves when what the ledger says at the start is remembered: it may tell of tens of thousands of machines. */
   readonly ready: Promise<void>
   #endLook = () => {}
-  #endWrite = () => {}
   #cancel = () => {}
   /** When the memory is saved next, in Unix ms. */
   #saveAt = Number.POSITIVE_INFINITY
@@ -80,36 +55,32 @@ class AddressMemory implements PastAddresses {
   constructor(components: PastAddressesComponents) {
     this.#components = components
     this.#range = prefixOf(components.range)
-    this.#budget = loopBudget(components.clock)
     this.#load()
     this.ready = new Promise((resolve) => {
-      this.#endLook = this.#budget.walk('background', this.#lookThrough(), resolve)
+      this.#endLook = loopBudget(components.clock).walk('background', this.#lookThrough(), resolve)
     })
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
     this.#saveBy(SAVE_PAST_SOON_MS)
   }
 
+  /** The addresses that another member has, or had within the last 30 days. */
   ofOthers(): readonly IpAddress[] {
     return this.#addresses(() => true)
   }
 
+  /** Those of them that it had for a day at least: where no other address is free, a lease takes one of the rest. */
   lasting(): readonly IpAddress[] {
     return this.#addresses(({ at, since }) => at - since >= LASTING_ADDRESS_MS)
   }
 
+  /** Saves what is remembered, and listens no more. */
   stop(): void {
     if (this.#stopped) return
     this.#stopped = true
     this.#unsubscribe()
     this.#cancel()
     this.#endLook()
-    this.#endWrite()
-    const { store } = this.#components
-    // as the node ends, nobody waits for a turn
-    for (const steps = this.#write(true); ; ) {
-      const step = steps.next()
-      if (step.done === true) return store.write(step.value)
-    }
+    this.#components.store.write(this.#write(true))
   }
 
   #addresses(isMeant: (past: Past) => boolean): readonly IpAddress[] {
@@ -137,21 +108,15 @@ class AddressMemory implements PastAddresses {
   }
 
   /** Gives the text that is saved. @param looksAgain notes first, of what is remembered, that it is still so */
-  *#write(looksAgain: boolean): Generator<void, string> {
+  #write(looksAgain: boolean): string {
     const { ledger, clock } = this.#components
     const since = clock.now() - PAST_ADDRESS_MS
-    let seen = 0
     // each goes to the end
     for (const [address, { at }] of Array.from(this.#past)) {
-      if (++seen % STEP_ENTRIES === 0) yield
       if (looksAgain) this.#note(address, ledger.snapshot().getLive(BUCKETS.machines, address))
       if (at <= since && this.#past.get(address)?.at === at) this.#forget(address)
     }
-    const members: string[] = []
-    for (const [address, past] of Array.from(this.#past)) {
-      if (members.push(`${JSON.stringify(address)}:${JSON.stringify(past)}`) % STEP_ENTRIES === 0) yield
-    }
-    return `{${members.join(',')}}\n`
+    return `${JSON.stringify(Object.fromEntries(this.#past))}\n`
   }
 
   /** Remembers what an entry says. True when the memory says something else now. */
@@ -228,16 +193,9 @@ class AddressMemory implements PastAddresses {
     this.#saveAt = at
     this.#cancel = clock.after(delayMs, () => {
       this.#saveAt = Number.POSITIVE_INFINITY
-      this.#endWrite()
       // soon after a change nobody has been there for much longer
-      this.#endWrite = this.#budget.walk(
-        'background',
-        this.#write(delayMs === SAVE_PAST_INTERVAL_MS),
-        (text) => {
-          this.#components.store.write(text)
-          this.#saveBy(SAVE_PAST_INTERVAL_MS)
-        },
-      )
+      this.#components.store.write(this.#write(delayMs === SAVE_PAST_INTERVAL_MS))
+      this.#saveBy(SAVE_PAST_INTERVAL_MS)
     })
   }
 }

@@ -86,24 +86,17 @@ export function readMachine(key: string, entry: Entry): Read<Machine> {
     const record = recordIn(entry)
     const peer = tryParsePeerId(record?.PeerID ?? '')
     if (record === undefined || peer === undefined) return 'badRecord'
-    const hostname = record.Hostname.slice(0, 255)
-    const [named, leased, guest] = [
-      canonicalIp(record.Address),
-      record['Leased'] === true,
-      record['Guest'] === true,
-    ]
-    const [exit, exitFaults] = [namedIn(FAMILIES, record['Exit']), namedIn(EXIT_FAULTS, record['ExitFaults'])]
     return {
       address,
       range: hostRange(address),
       prefix,
       peer,
-      hostname,
-      named,
-      leased,
-      guest,
-      exit,
-      exitFaults,
+      hostname: record.Hostname.slice(0, 255),
+      named: canonicalIp(record.Address),
+      leased: record['Leased'] === true,
+      guest: record['Guest'] === true,
+      exit: namedIn(FAMILIES, record['Exit']),
+      exitFaults: namedIn(EXIT_FAULTS, record['ExitFaults']),
     }
   })
 }

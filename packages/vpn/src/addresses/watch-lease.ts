@@ -3,18 +3,15 @@
  * (docs/PROTOCOLS.md, 'Leases'). A young lease also yields to an older claimant, and to a machine that a person gave the
  * address: nobody depends on it yet.
  */
-import { BUCKETS, type Clock, type IpAddress, type Logger, shortPeerId } from '@mesh/core'
+import { BUCKETS, type IpAddress, shortPeerId } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent } from '@mesh/ledger'
-import type { VpnLedger } from '../ports.ts'
 import { asksFor, holderOf } from './machines-bucket.ts'
 import type { LeaseAge } from './lease-age.ts'
 import { CONFLICT_PATIENCE_MS, CONFLICT_SEEN_MS } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface LeaseWatchComponents {
-  readonly ledger: VpnLedger
+interface LeaseWatchComponents extends Pick<VpnComponents, 'ledger' | 'clock' | 'log'> {
   readonly age: LeaseAge
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 /**

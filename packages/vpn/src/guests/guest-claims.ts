@@ -1,15 +1,14 @@
 /** Addresses for guests: free ones of the VPN's ranges, claimed in `machines` as a lease is. */
-import { BUCKETS, type Cidr, type Clock, delay, type IpAddress } from '@mesh/core'
+import { BUCKETS, type Cidr, delay, type IpAddress } from '@mesh/core'
 import { freeAddress } from '../addresses/free-address.ts'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { ipv6InRange } from '../addresses/ipv6-in-range.ts'
 import { CLAIM_RACE_MS } from '../addresses/limits.ts'
-import { holderOf } from '../addresses/machines-bucket.ts'
-import { readUsed } from '../addresses/used-addresses.ts'
+import { holderOf, readUsed } from '../addresses/machines-bucket.ts'
 import { vpnError } from '../errors.ts'
 import type { OwnAddresses } from '../own-addresses.ts'
-import type { VpnLedger } from '../ports.ts'
 import { MAX_GUESTS_WITH_IPV6 } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 interface GuestClaimsInit {
   /** This node's VPN ranges. */
@@ -26,10 +25,7 @@ interface GuestClaimsInit {
   readonly recordOf: (name: string, address: IpAddress) => string
 }
 
-interface GuestClaimsComponents {
-  readonly ledger: VpnLedger
-  readonly clock: Clock
-}
+interface GuestClaimsComponents extends Pick<VpnComponents, 'ledger' | 'clock'> {}
 
 interface ClaimedAddresses {
   readonly address: IpAddress

@@ -5,7 +5,7 @@
  * 2. Their addresses are announced in `machines` as this node's.
  * 3. The table holds them, and the engine carries their packets.
  */
-import { BUCKETS, type Cidr, type Clock, type IpAddress, type Logger, type Random } from '@mesh/core'
+import { BUCKETS, type Cidr, type IpAddress } from '@mesh/core'
 import { endpointText, type GuestCounters, type UdpInit } from '@mesh/engine'
 import { isIpv4 } from '../addresses/ip-math.ts'
 import { machineText } from '../addresses/own-machines.ts'
@@ -13,7 +13,6 @@ import { vpnError } from '../errors.ts'
 import { DEFAULT_MTU } from '../limits.ts'
 import type { OwnAddresses } from '../own-addresses.ts'
 import type { Candidate } from '../wire/control-message.ts'
-import type { VpnLedger } from '../ports.ts'
 import { DEFAULT_ROUTES } from '../addresses/prefix.ts'
 import { publicKeyOf } from '../keys/x25519.ts'
 import type {
@@ -63,12 +62,8 @@ interface GuestsInit {
   readonly onChange: () => void
 }
 
-interface GuestsComponents extends Pick<VpnComponents, 'announce'> {
-  readonly ledger: VpnLedger
+interface GuestsComponents extends Pick<VpnComponents, 'announce' | 'ledger' | 'clock' | 'random' | 'log'> {
   readonly store: GuestStore
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i

@@ -33,6 +33,10 @@ export function derivePresharedKey(networkKey: string, a: PeerId, b: PeerId): Ui
   return new Uint8Array(hkdfSync('sha256', networkKey, salt, 'mesh wg psk 1', HASH_BYTES))
 }
 
+export function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}
+
 /** Each text as an 8-byte big-endian length and its UTF-8, which docs/PROTOCOLS.md calls `L(text)`. */
 export function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(
@@ -43,4 +47,24 @@ export function framed(...texts: readonly string[]): Buffer {
       return [length, bytes]
     }),
   )
+}
+
+/** The keys of the probes between two peers, one for each direction. */
+export interface ProbeKeys {
+  readonly send: Uint8Array
+  readonly receive: Uint8Array
+}
+
+/** @param secrets 32 bytes of each end, which travelled on the control stream between the two */
+export function deriveProbeKeys(
+  { self, peer }: { readonly self: PeerId; readonly peer: PeerId },
+  { own, theirs }: { readonly own: Uint8Array; readonly theirs: Uint8Array },
+): ProbeKeys {
+  const secret = self < peer ? Buffer.concat([own, theirs]) : Buffer.concat([theirs, own])
+  const salt = self < peer ? framed(self, peer) : framed(peer, self)
+  const key = (sender: PeerId) => {
+    const info = Buffer.concat([Buffer.from('mesh path 1'), framed(sender)])
+    return new Uint8Array(hkdfSync('sha256', secret, salt, info, 32))
+  }
+  return { send: key(self), receive: key(peer) }
 }

@@ -4,9 +4,8 @@
  * and the next when that one does nothing. Who wants an address cannot be told, so each is named once, until others
  * come or go. Where no legacy node waits nothing is written: nodes of our kind pass over those who do nothing.
  */
-import { type Clock, type Logger, type Random, shortPeerId } from '@mesh/core'
+import { shortPeerId } from '@mesh/core'
 import { leaderOf } from '@mesh/ledger'
-import type { VpnLedger } from '../ports.ts'
 import { concernsLeases, readLeader, readWaiting, writeLeader } from '../addresses/dhcp-bucket.ts'
 import {
   TRANSFER_FALLBACK_MS,
@@ -14,16 +13,12 @@ import {
   TRANSFER_GRACE_MS,
   TRANSFER_PATIENCE_MS,
 } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-export interface TransferComponents {
-  readonly ledger: VpnLedger
-  /** Resolves when this node knows what others hold. */
-  readonly initialSync: () => Promise<void>
+export interface TransferComponents
+  extends Pick<VpnComponents, 'ledger' | 'initialSync' | 'clock' | 'random' | 'log'> {
   /** Peer ids of legacy members that were heard lately. */
   readonly legacyMembers: () => readonly string[]
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
 }
 
 /**

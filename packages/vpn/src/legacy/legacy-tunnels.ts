@@ -2,19 +2,18 @@
  * `/edgevpn/0.1`: packets from and to legacy members (docs/WIRE.md 5.1). They come unsealed on streams that libp2p
  * sealed and signed; the engine's filter checks their sources. Never for a peer that speaks `/mesh/vpn/1`.
  */
-import type { Clock, PeerId, Random } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { VpnNetwork } from '../ports.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { LEGACY_PROTOCOL, MAX_STREAMS_OUT, STREAMS_IN_PER_PEER } from './limits.ts'
 import { PacketReceiver } from './packet-receiver.ts'
-import { createPacketSender, type PacketSender } from './packet-sender.ts'
+import { PacketSender } from './packet-sender.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface LegacyTunnelsComponents {
+interface LegacyTunnelsComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take' | 'injectPackets'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'speaks'>
-  readonly clock: Clock
-  readonly random: Random
   readonly refusals: RefusalCounter
   /** Why no unsealed packets of the peer are taken; undefined: the engine's table has it as a legacy member. */
   readonly refusal: (peer: PeerId) => Refusal | undefined
@@ -22,32 +21,7 @@ interface LegacyTunnelsComponents {
   readonly prepare: (peer: PeerId, signal: AbortSignal) => Promise<void>
 }
 
-export interface LegacyTunnels {
-  /** Serves the protocol, where this node takes part in it. */
-  start(): Promise<void>
-  /** True when this node takes part in the protocol and the peer says that it speaks it. */
-  speaks(peer: PeerId): boolean
-  /** The engine's event `readable`. */
-  readable(peer: PeerId): void
-  /** Tells that a connection came, or changed. */
-  reach(peer: PeerId): void
-  /** Sends the peer nothing any more. */
-  forget(peer: PeerId): void
-  /** Number of streams open to the peer, and of packets whose streams were refused or broke. */
-  sentTo(peer: PeerId): {
-    readonly open: number
-    readonly lost: number
-    readonly lastError: Error | undefined
-  }
-  stop(): void
-}
-
-/** @param takesPart whether this node speaks the protocol at all */
-export function createLegacyTunnels(takesPart: boolean, components: LegacyTunnelsComponents): LegacyTunnels {
-  return new StreamPerPacketTunnels(takesPart, components)
-}
-
-class StreamPerPacketTunnels implements LegacyTunnels {
+export class LegacyTunnels {
   readonly #takesPart: boolean
   readonly #components: LegacyTunnelsComponents
   readonly #senders = new Map<PeerId, PacketSender>()
@@ -64,6 +38,7 @@ class StreamPerPacketTunnels implements LegacyTunnels {
     this.#receiver = new PacketReceiver(components)
   }
 
+  /** Serves the protocol, where this node takes part in it. */
   async start(): Promise<void> {
     if (!this.#takesPart) return
     const options = { from: 'heard', maxPerPeer: STREAMS_IN_PER_PEER, relayed: false } as const
@@ -73,18 +48,22 @@ class StreamPerPacketTunnels implements LegacyTunnels {
     })
   }
 
+  /** True when this node takes part in the protocol and the peer says that it speaks it. */
   speaks(peer: PeerId): boolean {
     return this.#takesPart && this.#components.network.speaks(peer, LEGACY_PROTOCOL) === true
   }
 
+  /** The engine's event `readable`. */
   readable(peer: PeerId): void {
     if (!this.#stopped) this.#senderOf(peer).readable()
   }
 
+  /** Tells that a connection came, or changed. */
   reach(peer: PeerId): void {
     this.#senders.get(peer)?.reach()
   }
 
+  /** Sends the peer nothing any more. */
   forget(peer: PeerId): void {
     const sender = this.#senders.get(peer)
     if (sender === undefined) return
@@ -93,6 +72,7 @@ class StreamPerPacketTunnels implements LegacyTunnels {
     this.#waiting.delete(sender)
   }
 
+  /** Number of streams open to the peer, and of packets whose streams were refused or broke. */
   sentTo(peer: PeerId) {
     const sender = this.#senders.get(peer)
     return { open: sender?.open ?? 0, lost: sender?.lost ?? 0, lastError: sender?.lastError }
@@ -108,7 +88,7 @@ class StreamPerPacketTunnels implements LegacyTunnels {
     const known = this.#senders.get(peer)
     if (known !== undefined) return known
     const { network, prepare } = this.#components
-    const sender: PacketSender = createPacketSender(peer, {
+    const sender: PacketSender = new PacketSender(peer, {
       ...this.#components,
       streams: network.streams,
       isDirect: () => network.pathOf(peer)?.path === 'direct',

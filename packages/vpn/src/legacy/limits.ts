@@ -1,5 +1,7 @@
 /** Bounds and times of what is there for legacy members only. First what their wire fixes, then what we chose. */
 
+import type { ScopeLimits } from '@mesh/core/limits'
+
 /** One packet on each stream (docs/WIRE.md 5.1). */
 export const LEGACY_PROTOCOL = '/edgevpn/0.1'
 /** The MTU of a legacy member's interface, in bytes. */
@@ -17,10 +19,8 @@ export const STREAMS_IN_PER_PEER = 512
 export const MAX_STREAM_BYTES = 64 * 1024
 /** How long one stream may take, in ms, in either direction. */
 export const STREAM_MS = 15_000
-/** The most bytes that unfinished packets of one peer may hold. */
-export const MAX_UNFINISHED_BYTES_PER_PEER = 512 * 1024
-/** The most bytes that unfinished packets of all peers together may hold. */
-export const MAX_UNFINISHED_BYTES = 16 * 1024 * 1024
+/** The most bytes that unfinished packets may hold, of all peers together and of one. */
+export const UNFINISHED_BYTES = { all: 16 * 1024 * 1024, perPeer: 512 * 1024 } satisfies ScopeLimits
 
 // Leadership transfer
 

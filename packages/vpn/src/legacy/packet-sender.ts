@@ -2,15 +2,16 @@
  * Packets to one legacy member, as it reads them (docs/WIRE.md 5.1): each on a stream of its own, in one chunk, never
  * over a relay. What waits beyond the streams in flight stays in the engine.
  */
-import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import { type Engine, framesOf } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { STREAM_OPEN_MS } from '../streams/limits.ts'
 import { LEGACY_PROTOCOL, STREAMS_OUT_PER_PEER, STREAM_MS } from './limits.ts'
 import { StreamRetry } from '../streams/stream-retry.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PacketSenderComponents {
+interface PacketSenderComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */
@@ -20,29 +21,12 @@ interface PacketSenderComponents {
   /** Takes one of the streams to all peers; false when there is none left, and `readable` is called once there is. */
   readonly acquire: () => boolean
   readonly release: () => void
-  readonly clock: Clock
-  readonly random: Random
 }
 
-export interface PacketSender {
-  /** Tells that the engine has packets for the peer, or that a stream can be acquired again. */
-  readable(): void
-  /** Tells that a connection came, or changed. */
-  reach(): void
+export class PacketSender {
   /** Number of streams that are open. */
-  readonly open: number
-  /** Number of packets whose streams were refused or broke. */
-  readonly lost: number
-  readonly lastError: Error | undefined
-  stop(): void
-}
-
-export function createPacketSender(peer: PeerId, components: PacketSenderComponents): PacketSender {
-  return new StreamPerPacketSender(peer, components)
-}
-
-class StreamPerPacketSender implements PacketSender {
   open = 0
+  /** Number of packets whose streams were refused or broke. */
   lost = 0
   lastError: Error | undefined
   readonly #peer: PeerId
@@ -64,11 +48,13 @@ class StreamPerPacketSender implements PacketSender {
     this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
+  /** Tells that the engine has packets for the peer, or that a stream can be acquired again. */
   readable(): void {
     this.#isReadable = true
     this.#drive()
   }
 
+  /** Tells that a connection came, or changed. */
   reach(): void {
     this.#retry.hasten()
   }

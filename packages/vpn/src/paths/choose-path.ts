@@ -1,5 +1,5 @@
 /** Which path packets take: the one that is usable, and leaves the one before only when clearly better. Pure. */
-import { alternativesMs, isIdle, isProven, turnOf } from './known-paths.ts'
+import { alternativesMs, isIdle, isProven, epochOf } from './known-paths.ts'
 import {
   ACTIVE_MS,
   BETTER_MS,
@@ -28,19 +28,19 @@ export function choose(state: PathState, now: number): void {
   if (chosen === undefined || state.isSuspect) {
     // a suspect one is left for one that answers when that was no single loss, which proves nothing
     const isWell = (path: Path) =>
-      chosen === undefined || turnOf(path) > turnOf(chosen) || chosen.lost >= LEFT_PROBES
+      chosen === undefined || epochOf(path) > epochOf(chosen) || chosen.lost >= LEFT_PROBES
     const best = usable.filter((path) => path !== chosen && isWell(path)).sort(byPreference)[0]
     if (best === undefined) return
     if (chosen !== undefined) state.brokeAt = withBreak(state.brokeAt, now)
     return use(state, best, now)
   }
-  const newer = usable.filter((path) => turnOf(path) > turnOf(chosen)).sort(byPreference)[0]
+  const newer = usable.filter((path) => epochOf(path) > epochOf(chosen)).sort(byPreference)[0]
   if (newer !== undefined) {
     // the mappings of before may go now: nobody needs them
     state.brokeAt = []
     return use(state, newer, now)
   }
-  const isBetter = (path: Path) => path.better >= BETTER_PROBES && turnOf(path) === turnOf(chosen)
+  const isBetter = (path: Path) => path.better >= BETTER_PROBES && epochOf(path) === epochOf(chosen)
   const better = usable.filter((path) => path !== chosen && isBetter(path)).sort(byPreference)[0]
   if (better !== undefined) use(state, better, now)
 }
@@ -74,10 +74,10 @@ function isUsable(state: PathState, path: Path, now: number): boolean {
   )
 }
 
-/** Sorts by the latest turns, then by round trip; where that is alike, by the nearer kind, then IPv6 first. */
+/** Sorts by the latest epochs, then by round trip; where that is alike, by the nearer kind, then IPv6 first. */
 function byPreference(one: Path, other: Path): number {
-  const turns = turnOf(other) - turnOf(one)
-  if (turns !== 0) return turns
+  const epochs = epochOf(other) - epochOf(one)
+  if (epochs !== 0) return epochs
   const gain = (one.rttMs ?? 0) - (other.rttMs ?? 0)
   if (Math.abs(gain) >= LEAST_BETTER_MS) return gain
   const rank = RANKS[one.kind] - RANKS[other.kind]

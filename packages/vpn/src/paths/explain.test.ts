@@ -1,10 +1,9 @@
 import type { IpAddress } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import { expect, test } from 'vitest'
-import { createPathState } from './create-path-state.ts'
 import { explain, isSameNat, type Nats } from './explain.ts'
 import { IDLE_MS } from './limits.ts'
-import type { PathInput } from './path-state.ts'
+import { createPathState, type PathInput } from './path-state.ts'
 import type { CandidateKind } from '../wire/control-message.ts'
 import { step } from './step.ts'
 
@@ -13,12 +12,12 @@ const endpoint = { address: '192.0.2.7' as IpAddress, port: 4_711 }
 /** Why there is no path after a search in which nothing was answered. @param isHeard the peer's probes came */
 function reasonOf(varying: Nats['varying'], { isHeard = false, isSame = false } = {}) {
   const state = createPathState(
-    { wantedMtu: 1280, current: { socket: undefined, turn: 0 }, drawNonce: () => 1n, isWatched: true },
+    { wantedMtu: 1280, current: { socket: undefined, epoch: 0 }, drawNonce: () => 1n, isWatched: true },
     0,
   )
   step(state, { type: 'candidates', candidates: [{ endpoint, kind: 'seen' }] }, 0)
   for (let now = 100; now <= 10_000; now += 100) step(state, { type: 'tick' }, now)
-  const ping = { type: 'ping', from: endpoint, socket: undefined, nonce: 1n, length: 42, turn: 0 } as const
+  const ping = { type: 'ping', from: endpoint, socket: undefined, nonce: 1n, length: 42, epoch: 0 } as const
   if (isHeard) step(state, ping, 10_001)
   return explain(state, { varying, isSame }, 10_001).reason
 }
@@ -55,13 +54,13 @@ function answeringPeer(
 ) {
   let nonce = 0n
   const drawNonce = () => nonce++
-  const current = { socket: undefined, turn: 0 }
+  const current = { socket: undefined, epoch: 0 }
   const state = createPathState({ wantedMtu, current, drawNonce, isWatched: true }, 0)
   const take = (input: PathInput, now: number): void => {
     for (const effect of step(state, input, now)) {
       if (effect.type !== 'ping' || !answers(effect)) continue
       const from = { from: effect.to, socket: undefined, nonce: effect.nonce, length: effect.length }
-      take({ type: 'ping', ...from, turn: 0 }, now)
+      take({ type: 'ping', ...from, epoch: 0 }, now)
       take({ type: 'pong', ...from, isSeenAsOwn: true }, now)
     }
   }
@@ -110,7 +109,7 @@ test('whoever asks learns which addresses answer at that time', () => {
   answering.delete(other)
   // what came before says nothing of now
   expect(ask(30_000)).toEqual([undefined, well, silent])
-  const ping = { type: 'ping', from: other, socket: undefined, nonce: 1n, length: 42, turn: 0 } as const
+  const ping = { type: 'ping', from: other, socket: undefined, nonce: 1n, length: 42, epoch: 0 } as const
   peer.take(ping, 31_500)
   expect(ask(60_000)).toEqual([undefined, well, [false, true]])
   // more than a minute ago

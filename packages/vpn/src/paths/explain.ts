@@ -3,7 +3,8 @@ import { type Endpoint, endpointText } from '@mesh/engine'
 import { isHeardLately } from './known-paths.ts'
 import { HEARD_MS, ROUNDS_MS } from './limits.ts'
 import type { Path, PathState } from './path-state.ts'
-import type { Candidate, CandidateKind } from '../wire/control-message.ts'
+import type { Candidate, CandidateKind, PathsMessage } from '../wire/control-message.ts'
+import type { SeenAddresses } from './seen-addresses.ts'
 
 /**
  * Why there is no path over UDP. `off`: this node has no socket for it. `unsupported`: the peer has none, or no control
@@ -59,6 +60,19 @@ export interface Nats {
   readonly varying: 'none' | 'both' | 'one'
   /** Others see both at one address: one NAT is before both. */
   readonly isSame: boolean
+}
+
+/** The NATs by what both ends know of them. */
+export function natsOf(
+  seen: Pick<SeenAddresses, 'varies' | 'latest'>,
+  own: readonly Candidate[],
+  { varies, candidates }: Pick<PathsMessage, 'varies' | 'candidates'>,
+): Nats {
+  const isSame = isSameNat(own, candidates)
+  if (seen.varies && varies) return { varying: 'both', isSame }
+  // one end alone counts where others see both: else UDP may not pass at all
+  const areSeen = seen.latest(1).length > 0 && candidates.some(({ kind }) => kind === 'seen')
+  return { varying: (seen.varies || varies) && areSeen ? 'one' : 'none', isSame }
 }
 
 /** Says whether one NAT is before both ends, by what each tells of itself. */

@@ -28,12 +28,12 @@ export function pathTo(state: PathState, ends: PathEnds, kind: CandidateKind): P
   const known = state.paths.get(key)
   if (known !== undefined) return known
   if (state.paths.size >= MAX_PATHS && !makeRoom(state)) return undefined
-  const { socket, turn } = state.current
+  const { socket, epoch } = state.current
   const path: Path = {
     ...ends,
     key,
-    ownTurn: ends.socket === socket ? turn : 0,
-    theirTurn: 0,
+    ownEpoch: ends.socket === socket ? epoch : 0,
+    theirEpoch: 0,
     kind,
     sent: [],
     rttMs: undefined,
@@ -64,15 +64,15 @@ export function isHeardLately({ heardAt }: Path, now: number): boolean {
   return heardAt !== undefined && now - heardAt <= HEARD_MS
 }
 
-/** How late its sockets took their turns: the mappings of a NAT that forgets them are the younger, the later. */
-export function turnOf({ ownTurn, theirTurn }: Path): number {
-  return ownTurn + theirTurn
+/** How late its sockets were opened: the mappings of a NAT that forgets them are the younger, the later. */
+export function epochOf({ ownEpoch, theirEpoch }: Path): number {
+  return ownEpoch + theirEpoch
 }
 
 /** How often other paths than the one in use are probed, in ms: a younger mapping that lost a probe is soon tried again. */
 export function alternativesMs({ paths, chosen }: PathState): number {
   const isYounger = (path: Path) =>
-    chosen !== undefined && turnOf(path) > turnOf(chosen) && path.rttMs !== undefined
+    chosen !== undefined && epochOf(path) > epochOf(chosen) && path.rttMs !== undefined
   return [...paths.values()].some(isYounger) ? YOUNGER_MS : ALTERNATIVES_MS
 }
 

@@ -14,7 +14,7 @@ export const SEAL_BYTES = 32
 export const MAX_PATHS = 40
 /** The least MTU of a path, in bytes: IPv6 inside of the tunnel needs it. A tunnel with a smaller one asks no more of its paths. */
 export const LEAST_PATH_MTU = 1280
-/** The MTUs that are tried in turn where the wanted one does not pass, in bytes. */
+/** The MTUs that are tried in order where the wanted one does not pass, in bytes. */
 export const PATH_MTUS: readonly number[] = [8_900, 4_000, 1_440, 1_420, 1_400, 1_380, 1_340, LEAST_PATH_MTU]
 /** How many probes of one length are lost before a shorter one is tried. */
 export const MTU_TRIES = 2

@@ -1,14 +1,14 @@
 /**
  * This node's UDP sockets. Most nodes have only the engine's. Some NATs forget a mapping every minute, whatever flows. Then
- * further sockets take turns, each for less than the shortest life of a mapping:
+ * further sockets replace each other, each used for less than the shortest life of a mapping:
  *
  * 1. Peers report where they see a socket. Two short-lived mappings in a row show a NAT that forgets.
  * 2. Before the mapping reaches that age, another socket opens with a new mapping.
- * 3. Its paths are probed and used when proven (`own-turn.ts`, `choose-path.ts`). Peers follow the later turn.
+ * 3. Its paths are probed and used when proven (`socket-change.ts`, `choose-path.ts`). Peers follow the later epoch.
  * 4. Later the earlier socket closes. The engine's own stays, to see whether the NAT still forgets.
  * 5. When it does not, or the mapping in use ends young, packets use the engine's socket again.
  */
-import type { Clock, Logger, PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
 import {
   LEAST_BREAK_MS,
@@ -21,19 +21,18 @@ import {
   WORD_MS,
   YOUNG_PART,
 } from './limits.ts'
-import type { LocalSocket, SocketTurn } from './path-state.ts'
+import type { LocalSocket, SocketEpoch } from './path-state.ts'
 import { type Lived, SeenAddresses, type Word } from './seen-addresses.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface OwnSocketsComponents {
+interface OwnSocketsComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly engine: Pick<Engine, 'openSocket' | 'closeSocket' | 'udpPort'>
   /** Says whether there is a path that another mapping would serve. */
   readonly isNeeded: () => boolean
   /** Called when packets are to leave by another socket. */
-  readonly onCurrent: (current: SocketTurn) => void
+  readonly onCurrent: (current: SocketEpoch) => void
   /** Called after a further socket was closed. */
   readonly onClosed: (socket: LocalSocket) => void
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 /** A witness and the address that it saw. */
@@ -49,7 +48,7 @@ export class OwnSockets {
   readonly #components: OwnSocketsComponents
   /** Where each socket that is open was seen. */
   readonly #seen = new Map<LocalSocket, SeenAddresses>()
-  #current: SocketTurn = { socket: undefined, turn: 0 }
+  #current: SocketEpoch = { socket: undefined, epoch: 0 }
   /** How long the latest mappings lived, in ms, at least. */
   #lives: readonly number[] = []
   /** The NAT restarts, and forgets nothing by age: a mapping ended young. Until one lasts, or the NAT is another. */
@@ -66,7 +65,7 @@ export class OwnSockets {
   }
 
   /** The socket that packets are to leave by. */
-  get current(): SocketTurn {
+  get current(): SocketEpoch {
     return this.#current
   }
 
@@ -115,7 +114,7 @@ export class OwnSockets {
     this.#cancelClosing()
     this.#lives = []
     this.#isRestarting = false
-    this.#current = { socket: undefined, turn: this.#current.turn + 1 }
+    this.#current = { socket: undefined, epoch: this.#current.epoch + 1 }
     this.#seen.clear()
   }
 
@@ -196,7 +195,7 @@ export class OwnSockets {
 
   #take(socket: LocalSocket): void {
     const { clock, onCurrent } = this.#components
-    this.#current = { socket, turn: this.#current.turn + 1 }
+    this.#current = { socket, epoch: this.#current.epoch + 1 }
     this.#currentSince = clock.monotonic()
     this.#cancelClosing()
     this.#cancelClosing = clock.after(OLD_SOCKET_MS, () => this.#closeOld())

@@ -1,17 +1,18 @@
 /** The knowledge of the ways to one peer over UDP, and the inputs and effects of its state machine (`step.ts`). */
 import type { Endpoint } from '@mesh/engine'
+import { ALTERNATIVES_MS, LEAST_PATH_MTU, ROUNDS_MS } from './limits.ts'
 import type { Candidate, CandidateKind } from '../wire/control-message.ts'
 
 /** The port of a further socket of the engine; undefined: its own one. */
 export type LocalSocket = number | undefined
 
 /**
- * The socket that packets leave by from now on. Each socket has a greater turn than those before. Both ends prefer the greatest
- * turn, whose mapping at a forgetful NAT is the youngest.
+ * The socket that packets leave by from now on. Each socket has a greater epoch than those before. Both ends prefer the greatest
+ * epoch, whose mapping at a forgetful NAT is the youngest.
  */
-export interface SocketTurn {
+export interface SocketEpoch {
   readonly socket: LocalSocket
-  readonly turn: number
+  readonly epoch: number
 }
 
 interface SentProbe {
@@ -33,9 +34,9 @@ export interface Path {
   readonly key: string
   readonly endpoint: Endpoint
   readonly socket: LocalSocket
-  /** The turn of this node's socket, and the greatest that the peer's probes on this path had of the peer's. */
-  ownTurn: number
-  theirTurn: number
+  /** The epoch of this node's socket, and the greatest that the peer's probes on this path had of the peer's. */
+  ownEpoch: number
+  theirEpoch: number
   kind: CandidateKind
   /** Probes without an answer so far, in the order in which they were sent. */
   sent: SentProbe[]
@@ -72,7 +73,7 @@ export interface PathState {
   /** When both ends met. */
   readonly metAt: number
   /** The socket that new paths leave by. */
-  current: SocketTurn
+  current: SocketEpoch
   /** The engine's own socket, while another is in use, is probed next: to see how long the NAT keeps its mapping. */
   measureAt: number
   readonly paths: Map<string, Path>
@@ -113,6 +114,43 @@ export interface PathState {
   toldAt: number[]
 }
 
+export function createPathState(
+  {
+    wantedMtu,
+    current,
+    drawNonce,
+    isWatched,
+  }: Pick<PathState, 'wantedMtu' | 'current' | 'drawNonce' | 'isWatched'>,
+  now: number,
+): PathState {
+  return {
+    wantedMtu,
+    leastMtu: Math.min(LEAST_PATH_MTU, wantedMtu),
+    metAt: now,
+    current,
+    measureAt: now,
+    paths: new Map(),
+    chosen: undefined,
+    isSuspect: false,
+    otherPorts: [],
+    copiedAt: Number.NEGATIVE_INFINITY,
+    lostAt: Number.NEGATIVE_INFINITY,
+    isLetGo: false,
+    brokeAt: [],
+    isBreakNear: false,
+    searchAt: now,
+    searchedAt: Number.NEGATIVE_INFINITY,
+    round: ROUNDS_MS.length,
+    activeAt: now,
+    isWatched,
+    probeAt: now,
+    alternativesAt: now + ALTERNATIVES_MS,
+    isKept: false,
+    drawNonce,
+    toldAt: [],
+  }
+}
+
 export type PathInput =
   /** The peer told its addresses. */
   | { readonly type: 'candidates'; readonly candidates: readonly Candidate[] }
@@ -128,8 +166,8 @@ export type PathInput =
       readonly socket: LocalSocket
       readonly nonce: bigint
       readonly length: number
-      /** The turn of the peer's socket. */
-      readonly turn: number
+      /** The epoch of the peer's socket. */
+      readonly epoch: number
     }
   /** An answer came. */
   | {
@@ -147,12 +185,11 @@ export type PathInput =
   /** This node's NAT has another mapping for the socket than before. */
   | { readonly type: 'remapped'; readonly socket: LocalSocket }
   /** Packets are to leave by another socket. */
-  | { readonly type: 'socket'; readonly current: SocketTurn }
+  | { readonly type: 'socket'; readonly current: SocketEpoch }
   /** A socket was closed, which is not the one that packets are to leave by. */
   | { readonly type: 'closed'; readonly socket: LocalSocket }
   /** A probe could not be sent. */
   | { readonly type: 'unsent'; readonly nonce: bigint }
-  | { readonly type: 'keep'; readonly isKept: boolean }
   | { readonly type: 'tick' }
 
 /** The way that packets take to the peer, beside the stream. */
@@ -167,7 +204,7 @@ export type PathEffect =
   | {
       readonly type: 'ping'
       readonly to: Endpoint
-      readonly by: SocketTurn
+      readonly by: SocketEpoch
       readonly nonce: bigint
       readonly length: number
       /** The address has answered before: it is the peer's own. */

@@ -18,6 +18,12 @@ import type { PathEffect } from './path-state.ts'
 /** A probe, or the answer to one. */
 type Outgoing = Exclude<PathEffect, { readonly type: 'use' }>
 
+/** The peer that named an address, and the address group that it speaks from, where it has one. */
+export interface ProbeSource {
+  readonly peer: string
+  readonly address?: string
+}
+
 export class ProbeBudget {
   readonly #rates
 
@@ -38,13 +44,8 @@ export class ProbeBudget {
 
   /**
    * Takes one; false when none is left.
-   *
-   * @param from.address address group that the peer speaks from, where it has one
    */
-  take(
-    { type, to, isProven }: Outgoing,
-    from: { readonly peer: string; readonly address?: string },
-  ): boolean {
+  take({ type, to, isProven }: Outgoing, from: ProbeSource): boolean {
     const rates = this.#rates[type === 'pong' ? 'pong' : 'ping']
     if (isProven) return rates.proven.take(from)
     return rates.unproven.take(from) && rates.to.take({ address: to.address })

@@ -2,7 +2,7 @@
  * Probes: datagrams on the engine's socket that are no WireGuard (docs/PROTOCOLS.md, 'Paths over UDP'). Pure.
  *
  * ```text
- * ping: "mp" 1 1, token (8), nonce (8), length (2), turn (4), code (16), zeros up to the length
+ * ping: "mp" 1 1, token (8), nonce (8), length (2), epoch (4), code (16), zeros up to the length
  * pong: "mp" 1 2, token (8), nonce (8), the ping's length (2), observed address (16) and port (2), code (16)
  * ```
  *
@@ -11,6 +11,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Random } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
+import { hexOf } from '../keys/secrets.ts'
 import { addressBytes, addressOf } from '../wire/address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
 
@@ -24,9 +25,9 @@ const NONCE_AT = TOKEN_AT + PATH_TOKEN_BYTES
 
 const LENGTH_AT = NONCE_AT + 8
 
-const TURN_AT = LENGTH_AT + 2
+const EPOCH_AT = LENGTH_AT + 2
 
-const PING_MAC_AT = TURN_AT + 4
+const PING_MAC_AT = EPOCH_AT + 4
 
 const ADDRESS_AT = LENGTH_AT + 2
 
@@ -41,8 +42,8 @@ interface Ping {
   readonly kind: 'ping'
   readonly nonce: bigint
   readonly length: number
-  /** The turn of the socket that it left by. */
-  readonly turn: number
+  /** The epoch of the socket that it left by. */
+  readonly epoch: number
 }
 
 export interface Pong {
@@ -64,7 +65,7 @@ export function encodeProbe(
   bytes.set(token, TOKEN_AT)
   bytes.writeBigUInt64BE(probe.nonce, NONCE_AT)
   bytes.writeUInt16BE(probe.length, LENGTH_AT)
-  if (probe.kind === 'ping') bytes.writeUInt32BE(probe.turn, TURN_AT)
+  if (probe.kind === 'ping') bytes.writeUInt32BE(probe.epoch, EPOCH_AT)
   else {
     bytes.set(addressBytes(probe.observed.address, 16), ADDRESS_AT)
     bytes.writeUInt16BE(probe.observed.port, PORT_AT)
@@ -82,7 +83,7 @@ export function drawProbeNonce(random: Random): bigint {
 /** The token that a probe names, in hex; undefined: it is no probe. */
 export function probeToken(bytes: Uint8Array): string | undefined {
   if (bytes.length < LEAST_PING_BYTES || MAGIC.some((byte, at) => bytes[at] !== byte)) return undefined
-  return Buffer.from(bytes.subarray(TOKEN_AT, NONCE_AT)).toString('hex')
+  return hexOf(bytes.subarray(TOKEN_AT, NONCE_AT))
 }
 
 /**
@@ -101,8 +102,8 @@ export function decodeProbe(bytes: Uint8Array, length: number, key: Uint8Array):
   const nonce = view.readBigUInt64BE(NONCE_AT)
   const told = view.readUInt16BE(LENGTH_AT)
   if (kind === 'ping') {
-    const turn = view.readUInt32BE(TURN_AT)
-    return Math.max(told, LEAST_PING_BYTES) === length ? { kind, nonce, length, turn } : undefined
+    const epoch = view.readUInt32BE(EPOCH_AT)
+    return Math.max(told, LEAST_PING_BYTES) === length ? { kind, nonce, length, epoch } : undefined
   }
   const address = addressOf(bytes.subarray(ADDRESS_AT, PORT_AT))
   return { kind, nonce, length: told, observed: { address, port: view.readUInt16BE(PORT_AT) } }

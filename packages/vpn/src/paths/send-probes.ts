@@ -95,7 +95,7 @@ export function ping(
   if (path.sent.length >= MAX_UNANSWERED) return
   const nonce = state.drawNonce()
   path.sent.push({ nonce, at: now, length })
-  const by = { socket: path.socket, turn: path.ownTurn }
+  const by = { socket: path.socket, epoch: path.ownEpoch }
   const hasAnswered = path.answeredAt !== undefined
   effects.push({ type: 'ping', to: path.endpoint, by, nonce, length, isProven: hasAnswered })
 }

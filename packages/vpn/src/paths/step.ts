@@ -22,7 +22,7 @@ import {
   TOLD_SEARCHES_PER_MINUTE,
 } from './limits.ts'
 import { answerMs, expire, leave, lose, suspect } from './lost-probes.ts'
-import { takeSocket, takeSocketClosed } from './own-turn.ts'
+import { takeSocket, takeSocketClosed } from './socket-change.ts'
 import { expectedBreak, withBreak } from './periodic-breaks.ts'
 import type { Path, PathEffect, PathInput, PathState, UdpPath } from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'
@@ -108,9 +108,6 @@ function take(state: PathState, input: PathInput, now: number, effects: PathEffe
       return takeSocket(state, input.current, now)
     case 'closed':
       return takeSocketClosed(state, input.socket, now)
-    case 'keep':
-      state.isKept = input.isKept
-      return
     case 'tick':
       return
   }
@@ -174,7 +171,7 @@ function takeCandidates(state: PathState, candidates: readonly Candidate[], now:
 
 function takePing(
   state: PathState,
-  { from, socket, nonce, length, turn }: Extract<PathInput, { readonly type: 'ping' }>,
+  { from, socket, nonce, length, epoch }: Extract<PathInput, { readonly type: 'ping' }>,
   now: number,
   effects: PathEffect[],
 ): void {
@@ -185,8 +182,8 @@ function takePing(
   const path = pathTo(state, { endpoint: from, socket }, 'heard')
   if (path === undefined) return
   path.heardAt = now
-  path.theirTurn = Math.max(path.theirTurn, turn)
-  if (isOther && chosen !== undefined && turn === chosen.theirTurn) takeOtherPort(state, chosen, nonce, now)
+  path.theirEpoch = Math.max(path.theirEpoch, epoch)
+  if (isOther && chosen !== undefined && epoch === chosen.theirEpoch) takeOtherPort(state, chosen, nonce, now)
   else if (path === chosen) takeCopied(state, chosen, nonce, now)
   // the hole is open now from there: it may be from here too
   const wasAsked = path.sent.some(({ at }) => now - at < 100)

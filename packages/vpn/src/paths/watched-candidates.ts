@@ -2,9 +2,9 @@
  * Keeps the addresses up to date at which this node's socket may be reached. They come from its own interfaces, from what peers
  * saw, and from ports that routers map.
  */
-import type { Cidr, Clock, Logger } from '@mesh/core'
+import type { Cidr } from '@mesh/core'
 import type { Endpoint, Engine } from '@mesh/engine'
-import type { HostNetwork } from '../vpn.ts'
+import type { HostNetwork, VpnComponents } from '../vpn.ts'
 import { isCandidateAddress, type OwnInput, ownCandidates } from './candidates.ts'
 import { MAX_SEEN, OWN_ADDRESSES_MS, SEEN_LATELY_MS } from './limits.ts'
 import type { Candidate } from '../wire/control-message.ts'
@@ -17,15 +17,13 @@ export interface WatchedCandidatesInit {
   readonly networks: () => readonly HostNetwork[]
 }
 
-export interface WatchedCandidatesComponents {
+export interface WatchedCandidatesComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly engine: Pick<Engine, 'udpPort'>
   readonly sockets: OwnSockets
   /** Has routers lead a port of theirs to this UDP port, and tells where; the returned function ends it. */
   readonly mapPort?: (port: number, onMapped: (mapped: readonly Endpoint[]) => void) => () => void
   /** Called when the candidates are others than before. */
   readonly onChange: () => void
-  readonly clock: Clock
-  readonly log: Logger
 }
 
 export class WatchedCandidates {

@@ -1,7 +1,7 @@
 /**
  * Which entries of `routes` are looked at when a table is built. One member can write a hundred thousand: reading and sorting
  * all of them took two seconds at first, and half a second for each table after that. So
- * members take turns, each with what the table has already of it and then its oldest, until there are enough.
+ * members come round robin, each with what the table has already of it and then its oldest, until there are enough.
  */
 import { Heap } from '@mesh/core'
 import type { KeyedEntry } from '@mesh/ledger'
@@ -39,12 +39,12 @@ export function* chooseRouteEntries(input: TableInput, build: TableBuild): Gener
     const isNamed = input.accept.from.has(owner as Route['peer'])
     ;(isNamed ? named : others).push(new Heap(isBefore, entries))
   }
-  const chosen = [...named.flatMap((heap) => inTurns([heap])), ...inTurns(others)]
+  const chosen = [...named.flatMap((heap) => roundRobin([heap])), ...roundRobin(others)]
   const heaps = [...named, ...others]
   const read = (entries: readonly RouteEntry[]) => entries.flatMap((each) => readEntry(each, input, build))
   const leftCount = heaps.reduce((sum, { size }) => sum + size, 0)
   const routes = read(chosen)
-  return { routes, leftCount, left: read(inTurns(heaps, MAX_LEFT_READ)) }
+  return { routes, leftCount, left: read(roundRobin(heaps, MAX_LEFT_READ)) }
 }
 
 function isBefore(one: RouteEntry, other: RouteEntry): boolean {
@@ -53,14 +53,14 @@ function isBefore(one: RouteEntry, other: RouteEntry): boolean {
 }
 
 /** Takes the first one of each, then the second one of each, and so on; where not all may have one more, the first of these. */
-function inTurns(heaps: readonly Heap<RouteEntry>[], most = MAX_UNNAMED_ROUTES): readonly RouteEntry[] {
+function roundRobin(heaps: readonly Heap<RouteEntry>[], most = MAX_UNNAMED_ROUTES): readonly RouteEntry[] {
   const taken: RouteEntry[] = []
   let going = heaps.filter(({ size }) => size > 0)
   while (going.length > 0 && taken.length < most) {
-    const isLastTurn = taken.length + going.length > most
-    const turn = isLastTurn ? firstOf(going, most - taken.length) : going
-    for (const heap of turn) taken.push(heap.pop() as RouteEntry)
-    going = turn.filter(({ size }) => size > 0)
+    const isLastRound = taken.length + going.length > most
+    const round = isLastRound ? firstOf(going, most - taken.length) : going
+    for (const heap of round) taken.push(heap.pop() as RouteEntry)
+    going = round.filter(({ size }) => size > 0)
   }
   return taken
 }

@@ -1,7 +1,7 @@
 /**
  * Gathers what a table is built from: the ledger, the person's options, this node's addresses and the host's networks.
  */
-import type { AddressInRange, Cidr, IpAddress, PeerId } from '@mesh/core'
+import { type AddressInRange, BoundedMap, type Cidr, type IpAddress, type PeerId } from '@mesh/core'
 import { deriveIpv6 } from '../addresses/derive-ipv6.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
 import type { Guest } from '../guests/guest-file.ts'
@@ -23,64 +23,50 @@ interface TableInputsInit {
   readonly interfaceName: () => string
 }
 
-export class TableInputs {
-  /** True when this node takes networks that others advertise. */
-  readonly acceptsRoutes: boolean
-  readonly #init: TableInputsInit
-  readonly #components: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>
-  readonly #derivedAddresses = new Map<PeerId, IpAddress>()
+/** True when this node takes networks that others advertise. */
+export function takesRoutes({
+  acceptRoutes = false,
+  acceptRoutesFrom = [],
+}: Pick<VpnInit, 'acceptRoutes' | 'acceptRoutesFrom'>): boolean {
+  return acceptRoutes || acceptRoutesFrom.length > 0
+}
 
-  constructor(init: TableInputsInit, components: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>) {
-    const { acceptRoutes = false, acceptRoutesFrom = [] } = init.options
-    this.acceptsRoutes = acceptRoutes || acceptRoutesFrom.length > 0
-    this.#init = init
-    this.#components = components
-  }
-
-  /** The input as it is now. */
-  read(): TableInput {
-    const { ledger, clock, host } = this.#components
-    const { options, derived, ranges, own } = this.#init
-    const { acceptRoutes = false, acceptRoutesFrom = [] } = options
-    return {
-      snapshot: ledger.snapshot(),
-      now: clock.now(),
-      self: ledger.self,
-      mode: ledger.mode,
-      livenessMs: options.livenessMs ?? DEFAULT_LIVENESS_MS,
-      own: own().map(({ address }) => address),
-      ranges,
-      derived: { prefix: derived.range, addressOf: (peer) => this.#derivedOf(peer) },
-      staticPeers: options.staticPeers ?? [],
-      admits: (peer) => ledger.admits(peer),
-      router: options.router,
-      guests: this.#init.guests(),
-      exit: this.#init.exit(),
-      accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
-      advertised: options.advertiseRoutes ?? [],
-      connected: this.#connected(),
-      routed: this.acceptsRoutes ? host.routes(this.#init.interfaceName()).map(({ range }) => range) : [],
-      remotes: this.acceptsRoutes ? host.remoteAddresses() : [],
-    }
-  }
-
-  /** The host's networks without the VPN's. */
-  #connected(): readonly Cidr[] {
-    const own = this.#init.interfaceName()
-    return this.#components.host
-      .networks()
-      .filter((network) => network.interface !== own)
-      .map(({ address }) => address.range)
-  }
-
+/** The returned function gives the input as it is then. */
+export function tableInputs(
+  { options, derived, ranges, own, guests, exit, interfaceName }: TableInputsInit,
+  { ledger, clock, host }: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>,
+): () => TableInput {
+  const { acceptRoutes = false, acceptRoutesFrom = [] } = options
   /** Remembered, as a table asks for thousands. */
-  #derivedOf(peer: PeerId): IpAddress {
-    let address = this.#derivedAddresses.get(peer)
-    if (address === undefined) {
-      if (this.#derivedAddresses.size >= 2 * MAX_TABLE_PEERS) this.#derivedAddresses.clear()
-      address = deriveIpv6(this.#init.derived.range, peer).address
-      this.#derivedAddresses.set(peer, address)
-    }
+  const derivedAddresses = new BoundedMap<PeerId, IpAddress>(2 * MAX_TABLE_PEERS)
+  const addressOf = (peer: PeerId) => {
+    const known = derivedAddresses.get(peer)
+    if (known !== undefined) return known
+    const { address } = deriveIpv6(derived.range, peer)
+    derivedAddresses.set(peer, address)
     return address
   }
+  return () => ({
+    snapshot: ledger.snapshot(),
+    now: clock.now(),
+    self: ledger.self,
+    mode: ledger.mode,
+    livenessMs: options.livenessMs ?? DEFAULT_LIVENESS_MS,
+    own: own().map(({ address }) => address),
+    ranges,
+    derived: { prefix: derived.range, addressOf },
+    staticPeers: options.staticPeers ?? [],
+    admits: (peer) => ledger.admits(peer),
+    router: options.router,
+    guests: guests(),
+    exit: exit(),
+    accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
+    advertised: options.advertiseRoutes ?? [],
+    connected: host
+      .networks()
+      .filter((network) => network.interface !== interfaceName())
+      .map(({ address }) => address.range),
+    routed: takesRoutes(options) ? host.routes(interfaceName()).map(({ range }) => range) : [],
+    remotes: takesRoutes(options) ? host.remoteAddresses() : [],
+  })
 }

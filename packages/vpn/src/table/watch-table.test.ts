@@ -8,7 +8,7 @@ import type { LeaseStore } from '../addresses/lease-store.ts'
 import { MAX_REBUILD_DELAY_MS, STEP_ENTRIES } from '../limits.ts'
 import type { VpnTable } from './build-table.ts'
 import type { TableSnapshot } from './table-input.ts'
-import { watchTable } from './watch-table.ts'
+import { TableWatch } from './watch-table.ts'
 
 const [A, B] = [peerNamed('a'), peerNamed('b')]
 
@@ -222,7 +222,7 @@ function setUp({
     ...snapshot,
     entries: (bucket) => counted(snapshot.entries(bucket)),
   })
-  const watch = watchTable(
+  const watch = new TableWatch(
     {
       read: () => ({
         snapshot: countReads(world.snapshot()),

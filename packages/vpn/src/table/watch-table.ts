@@ -3,7 +3,7 @@
  * changes and for a quarter of the time at most. A large table takes more than one turn of the event loop; the earlier one
  * stays in force.
  */
-import { BUCKETS, type Clock, type Logger } from '@mesh/core'
+import { BUCKETS } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'
 import type { LedgerEvent } from '@mesh/ledger'
 import {
@@ -12,22 +12,14 @@ import {
   MAX_REBUILD_DELAY_MS,
   REBUILD_DELAY_MS,
   REBUILD_TIME_SHARE,
+  MAX_TABLE_ROUTES,
   REMEMBER_ROUTES_MS,
 } from '../limits.ts'
 import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
 import type { VpnLedger } from '../ports.ts'
-import type { AcceptedRoute } from '../vpn.ts'
+import type { AcceptedRoute, VpnComponents } from '../vpn.ts'
 import { tableSteps, type VpnTable } from './build-table.ts'
-import { readRoutes, writeRoutes } from './remembered-routes.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
-
-export interface TableWatch {
-  /** Resolves when there is a table. */
-  readonly ready: Promise<void>
-  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
-  rebuild(): void
-  stop(): void
-}
 
 interface TableWatchInit {
   readonly read: () => TableInput
@@ -38,20 +30,14 @@ interface TableWatchInit {
   readonly onTable: (table: VpnTable) => void
 }
 
-interface TableWatchComponents {
+interface TableWatchComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   readonly ledger: Pick<VpnLedger, 'subscribe'>
-  readonly clock: Clock
-  readonly log: Logger
   /** Keeps the accepted routes over restarts. */
   readonly routeStore?: LeaseStore
 }
 
-/** Starts to watch; unless the ledger is large, it has called `onTable` once when it returns. */
-export function watchTable(init: TableWatchInit, components: TableWatchComponents): TableWatch {
-  return new Watch(init, components)
-}
-
-class Watch implements TableWatch {
+export class TableWatch {
+  /** Resolves when there is a table. */
   readonly ready: Promise<void>
   readonly #init: TableWatchInit
   readonly #components: TableWatchComponents
@@ -74,7 +60,10 @@ class Watch implements TableWatch {
   /** The host's networks and routes of the table that was built last. */
   #host = ''
   #held: readonly AcceptedRoute[] = []
-  /** Those of an earlier run, whose owners may not have been heard yet. */
+  /**
+   * Those of an earlier run, whose owners may not have been heard yet. A member can date a route back at will, so that by dates
+   * alone whoever came last could have a part of another's network after each start.
+   */
   readonly #remembered: readonly HeldRoute[]
   readonly #store: LeaseStore
   #cancelWrite: (() => void) | undefined
@@ -91,6 +80,7 @@ class Watch implements TableWatch {
     this.rebuild()
   }
 
+  /** Builds the table now, or after the one that is being built: what it is built from has changed outside of the ledger. */
   rebuild(): void {
     this.#cancelRebuild?.()
     this.#cancelRebuild = undefined
@@ -190,4 +180,23 @@ function hostOf({ connected, routed }: TableInput): string {
 
 function textOf(routes: readonly HeldRoute[]): string {
   return routes.map(({ peer, range }) => `${peer} ${range}`).join()
+}
+
+/** Gives none where nothing, or no list of such routes, was kept. */
+function readRoutes(store: LeaseStore): readonly HeldRoute[] {
+  try {
+    const kept: unknown = JSON.parse(store.read() ?? '[]')
+    return Array.isArray(kept) ? kept.slice(0, MAX_TABLE_ROUTES).filter(isRoute) : []
+  } catch {
+    return []
+  }
+}
+
+function writeRoutes(store: LeaseStore, routes: readonly HeldRoute[]): void {
+  store.write(JSON.stringify(routes.map(({ peer, range }) => ({ peer, range }))))
+}
+
+function isRoute(kept: unknown): kept is HeldRoute {
+  const { peer, range } = (kept ?? {}) as { readonly peer?: unknown; readonly range?: unknown }
+  return typeof peer === 'string' && typeof range === 'string'
 }

@@ -13,8 +13,7 @@ import {
 } from '@mesh/core'
 import type { EngineEvent } from '@mesh/engine'
 import { type MemoryEngine, openMemoryEngine } from '@mesh/engine/testing'
-import { createTunnels } from '../tunnels/create-tunnels.ts'
-import type { Tunnels } from '../tunnels/tunnels.ts'
+import { Tunnels } from '../tunnels/tunnels.ts'
 import type { MemoryMember, MemoryNetwork } from './memory-network.ts'
 
 export interface MemoryMachine {
@@ -74,7 +73,7 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
         return { peer: id, allowed: rangesOf(other), mtu: tunnels.mtuOf(id), tunnel: tunnels.tunnelOf(id) }
       }),
     })
-  const tunnels = createTunnels(
+  const tunnels = new Tunnels(
     {
       self: peer,
       privateKey,

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { type PeerId, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeyChannels } from './key-channels.ts'
+import { KeyChannels } from './key-channels.ts'
 import type { PeerKey } from './key-registry.ts'
 import {
   CONTROL_MESSAGES_PER_MINUTE,
@@ -199,7 +199,7 @@ async function createEnd(self: PeerId) {
     refusals,
     told: [] as (PeerKey | undefined)[],
     lost: 0,
-    keys: createKeyChannels(
+    keys: new KeyChannels(
       { self, ...pair, networkKey: 'network key', mtu: 1280 },
       {
         channels: member.network.channels,

@@ -5,7 +5,7 @@
  * a while, and a node with waiting packets immediately. A key lives as long as its peer is in the table, or as long as
  * its channel.
  */
-import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError, untilAborted } from '@mesh/core'
 import { createBackoff, loopBudget, Scope } from '@mesh/core/limits'
 import type { VpnChannel, VpnChannels } from '../ports.ts'
 import { runControlChannel } from './control-channel.ts'
@@ -28,6 +28,7 @@ import { HASH_BYTES, VPN_PROTOCOL } from '../wire/limits.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
 import { derivePresharedKey } from '../keys/secrets.ts'
 import { createWorkQueue } from './work-queue.ts'
+import type { VpnComponents } from '../vpn.ts'
 
 interface KeyChannelsInit {
   readonly self: PeerId
@@ -40,11 +41,8 @@ interface KeyChannelsInit {
   readonly mtu: number
 }
 
-interface KeyChannelsComponents {
+interface KeyChannelsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly channels: VpnChannels
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
   readonly refusals: RefusalCounter
   /** Called with a first key, or another one in its place; undefined: it is forgotten. */
   readonly onKey: (peer: PeerId, key: PeerKey | undefined) => void
@@ -56,33 +54,7 @@ interface KeyChannelsComponents {
   readonly onLost: (peer: PeerId) => void
 }
 
-export interface KeyChannels {
-  start(): Promise<void>
-  keyOf(peer: PeerId): PeerKey | undefined
-  /** True while a control channel with the peer stands. */
-  isOpen(peer: PeerId): boolean
-  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
-  addressOf(peer: PeerId): string | undefined
-  /** Gives what the peer told last of how its socket can be reached. */
-  pathsOf(peer: PeerId): PathsMessage | undefined
-  /** Sends a control message to the peer. False: no channel stands. */
-  send(peer: PeerId, message: Uint8Array): boolean
-  /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
-  exchange(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Asks for the key again, as the peer may have restarted without our noticing. */
-  renew(peer: PeerId): void
-  /** Names the peers whose keys are kept. */
-  setPeers(peers: ReadonlySet<PeerId>): void
-  /** Forgets the peer's key and ends its channels. */
-  forget(peer: PeerId): void
-  stop(): void
-}
-
-export function createKeyChannels(init: KeyChannelsInit, components: KeyChannelsComponents): KeyChannels {
-  return new MemberKeyChannels(init, { ...components, log: components.log.child('keys') })
-}
-
-class MemberKeyChannels implements KeyChannels {
+export class KeyChannels {
   readonly #init: KeyChannelsInit
   readonly #components: KeyChannelsComponents
   readonly #members = new Map<PeerId, KeyMember>()
@@ -102,7 +74,7 @@ class MemberKeyChannels implements KeyChannels {
 
   constructor(init: KeyChannelsInit, components: KeyChannelsComponents) {
     this.#init = init
-    this.#components = components
+    this.#components = { ...components, log: components.log.child('keys') }
   }
 
   async start(): Promise<void> {
@@ -117,52 +89,56 @@ class MemberKeyChannels implements KeyChannels {
     return this.#keys.keyOf(peer)
   }
 
+  /** True while a control channel with the peer stands. */
   isOpen(peer: PeerId): boolean {
     return this.#members.get(peer)?.isOpen === true
   }
 
+  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
   addressOf(peer: PeerId): string | undefined {
     return this.#members.get(peer)?.address
   }
 
+  /** Gives what the peer told last of how its socket can be reached. */
   pathsOf(peer: PeerId): PathsMessage | undefined {
     return this.#members.get(peer)?.paths
   }
 
+  /** Sends a control message to the peer. False: no channel stands. */
   send(peer: PeerId, message: Uint8Array): boolean {
     return this.#members.get(peer)?.send(message) === true
   }
 
+  /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
   async exchange(peer: PeerId, signal: AbortSignal): Promise<void> {
     const member = this.#memberOf(peer)
     if (member.isOpen) return
     const waiter = Promise.withResolvers<void>()
-    const onAbort = () => waiter.reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
     member.waiters.add(waiter)
     if (member.isIdle) {
       this.#queue.remove(peer)
       void this.#open(member)
     }
     try {
-      if (signal.aborted) onAbort()
-      await waiter.promise
+      await untilAborted(waiter.promise, signal)
     } finally {
-      signal.removeEventListener('abort', onAbort)
       member.waiters.delete(waiter)
       this.#advance(member)
     }
   }
 
+  /** Asks for the key again, as the peer may have restarted without our noticing. */
   renew(peer: PeerId): void {
     if (this.#members.get(peer)?.present === true) this.#queue.enqueue(peer)
   }
 
+  /** Names the peers whose keys are kept. */
   setPeers(peers: ReadonlySet<PeerId>): void {
     this.#keys.setTable(peers)
     for (const member of this.#members.values()) this.#advance(member)
   }
 
+  /** Forgets the peer's key and ends its channels. */
   forget(peer: PeerId): void {
     const member = this.#members.get(peer)
     if (member === undefined) return

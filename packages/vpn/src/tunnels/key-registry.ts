@@ -2,6 +2,7 @@
  * Which member proved which WireGuard key: no key has two holders, and keys of members outside the table are bounded.
  */
 import type { PeerId } from '@mesh/core'
+import { hexOf } from '../keys/secrets.ts'
 import { MAX_KEYS_OUTSIDE_TABLE } from './limits.ts'
 
 /** The keys that a member proved. */
@@ -67,8 +68,4 @@ export class KeyRegistry {
 
 export function isSameKey(a: Uint8Array, b: Uint8Array | undefined): boolean {
   return b !== undefined && Buffer.compare(a, b) === 0
-}
-
-function hexOf(key: Uint8Array): string {
-  return Buffer.from(key).toString('hex')
 }

@@ -8,7 +8,7 @@
  *
  * The bytes of a batch belong to the stream from `send` on. No promise, closure or timer for a batch.
  */
-import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, ByteStreams } from '../ports.ts'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
@@ -21,8 +21,9 @@ import {
 } from './limits.ts'
 import { STREAM_OPEN_MS } from '../streams/limits.ts'
 import { StreamRetry } from '../streams/stream-retry.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface OutboundComponents {
+interface OutboundComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly engine: Pick<Engine, 'take' | 'retryHandshake'>
   readonly streams: Pick<ByteStreams, 'open'>
   /** True while there is a direct connection to the peer. */
@@ -31,35 +32,9 @@ interface OutboundComponents {
   readonly onSend: () => void
   /** Called when the peer was not reached, or does not speak the protocol any more. It may call `stop`. */
   readonly onOpenFailed: () => void
-  readonly clock: Clock
-  readonly random: Random
 }
 
-export interface OutboundStream {
-  /** Tells that the engine has frames for the peer. */
-  readable(): void
-  /** Tells that a connection came, or changed. */
-  reach(): void
-  /**
-   * Must be called now and then: gives up a stream that stands still, closes one on which nothing was sent
-   * for long.
-   */
-  sweep(): void
-  /** Gives up the stream in use; another one is opened with the next packets. */
-  reset(reason: Error): void
-  /** Packets wait that the stream did not take so far. */
-  readonly isWaiting: boolean
-  /** True when the stream in use is direct; undefined without one. */
-  readonly direct: boolean | undefined
-  readonly lastError: Error | undefined
-  stop(): void
-}
-
-export function createOutboundStream(peer: PeerId, components: OutboundComponents): OutboundStream {
-  return new EngineOutboundStream(peer, components)
-}
-
-class EngineOutboundStream implements OutboundStream {
+export class OutboundStream {
   lastError: Error | undefined
   readonly #peer: PeerId
   readonly #components: OutboundComponents
@@ -83,24 +58,32 @@ class EngineOutboundStream implements OutboundStream {
     this.#retry = new StreamRetry(components, () => this.#drive())
   }
 
+  /** True when the stream in use is direct; undefined without one. */
   get direct(): boolean | undefined {
     return this.#stream?.direct
   }
 
+  /** Packets wait that the stream did not take so far. */
   get isWaiting(): boolean {
     return this.#isReadable
   }
 
+  /** Tells that the engine has frames for the peer. */
   readable(): void {
     this.#isReadable = true
     this.#components.onSend()
     this.#drive()
   }
 
+  /** Tells that a connection came, or changed. */
   reach(): void {
     this.#retry.hasten()
   }
 
+  /**
+   * Must be called now and then: gives up a stream that stands still, closes one on which nothing was sent
+   * for long.
+   */
   sweep(): void {
     const now = this.#components.clock.monotonic()
     const stream = this.#stream
@@ -112,6 +95,7 @@ class EngineOutboundStream implements OutboundStream {
     }
   }
 
+  /** Gives up the stream in use; another one is opened with the next packets. */
   reset(reason: Error): void {
     const old = this.#stream
     if (old === undefined) return

@@ -14,7 +14,7 @@ import {
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
 import { MAX_STREAM_RETRY_MS, STREAM_RETRY_MS } from '../streams/limits.ts'
-import { createPacketStreams, type PacketStreams } from './packet-streams.ts'
+import { PacketStreams } from './packet-streams.ts'
 import { createRefusalCounter } from '../streams/refusals.ts'
 import { peerOf } from '../testing/memory-machine.ts'
 import { createMemoryNetwork, type MemoryMember, type MemoryNetwork } from '../testing/memory-network.ts'
@@ -299,7 +299,7 @@ async function createEnd(peer: PeerId) {
     }
     return { ...stream, send, onEnd: (listener) => (onEnd = listener) }
   }
-  end.streams = createPacketStreams({
+  end.streams = new PacketStreams({
     network: { ...member.network, streams: { ...streams, open } },
     clock,
     random: createSeededRandom(1),

@@ -3,7 +3,7 @@
  * stream and only writes to it; the other end only reads. Peers share nothing but the engine's threads, so one that
  * does not read costs the others nothing, and itself what waits in the engine (256 KiB) and in its stream.
  */
-import { type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { type PeerId } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import type { Engine } from '@mesh/engine'
 import type { ByteStream, VpnNetwork } from '../ports.ts'
@@ -18,15 +18,13 @@ import {
   STREAM_UNANSWERED_AGAIN_MS,
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
-import { createOutboundStream, type OutboundStream } from './outbound-stream.ts'
+import { OutboundStream } from './outbound-stream.ts'
 import type { Refusal, RefusalCounter } from '../streams/refusals.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PacketStreamsComponents {
+interface PacketStreamsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly engine: Pick<Engine, 'take' | 'inject' | 'restart' | 'retryHandshake'>
   readonly network: Pick<VpnNetwork, 'streams' | 'pathOf' | 'addressOf'>
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
   readonly refusals: RefusalCounter
   /** True when the engine's table has the peer's key. */
   readonly isReady: (peer: PeerId) => boolean
@@ -44,27 +42,6 @@ export interface OpenStreams {
   readonly inboundDirect: boolean | undefined
 }
 
-export interface PacketStreams {
-  start(): Promise<void>
-  /** The engine's event `readable`. */
-  readable(peer: PeerId): void
-  /** The engine's event `writable`. */
-  writable(peer: PeerId): void
-  /** The engine's event `broken`. */
-  broken(peer: PeerId): void
-  /** The engine's event `silent`: the peer's stream may lead nowhere. */
-  silent(peer: PeerId): void
-  /** Tells that a connection came, or changed. */
-  reach(peer: PeerId): void
-  /** Tells that `isReady` says yes from now on. */
-  ready(peer: PeerId): void
-  /** Ends the peer's streams. */
-  forget(peer: PeerId): void
-  streamsOf(peer: PeerId): OpenStreams
-  lastErrorOf(peer: PeerId): Error | undefined
-  stop(): void
-}
-
 /** Both directions of one peer. */
 interface PeerStreams {
   readonly outbound: OutboundStream
@@ -77,11 +54,7 @@ interface PeerStreams {
   isTold: boolean
 }
 
-export function createPacketStreams(components: PacketStreamsComponents): PacketStreams {
-  return new EnginePacketStreams(components)
-}
-
-class EnginePacketStreams implements PacketStreams {
+export class PacketStreams {
   readonly #components: PacketStreamsComponents
   readonly #peers = new Map<PeerId, PeerStreams>()
   readonly #held: HeldStreams
@@ -105,14 +78,17 @@ class EnginePacketStreams implements PacketStreams {
     this.#sweepLater()
   }
 
+  /** The engine's event `readable`. */
   readable(peer: PeerId): void {
     if (!this.#stopped) this.#of(peer).outbound.readable()
   }
 
+  /** The engine's event `writable`. */
   writable(peer: PeerId): void {
     this.#peers.get(peer)?.inbound.writable()
   }
 
+  /** The engine's event `broken`. */
   broken(peer: PeerId): void {
     const inbound = this.#peers.get(peer)?.inbound
     if (inbound?.direct === undefined) return
@@ -120,20 +96,24 @@ class EnginePacketStreams implements PacketStreams {
     inbound.reset(new Error('packets.broken'))
   }
 
+  /** The engine's event `silent`: the peer's stream may lead nowhere. */
   silent(peer: PeerId): void {
     this.#peers.get(peer)?.outbound.reset(new Error('the peer does not answer'))
   }
 
+  /** Tells that a connection came, or changed. */
   reach(peer: PeerId): void {
     this.#peers.get(peer)?.outbound.reach()
   }
 
+  /** Tells that `isReady` says yes from now on. */
   ready(peer: PeerId): void {
     const stream = this.#held.release(peer)
     if (stream !== undefined && !this.#stopped) this.#accept(stream)
     this.#peers.get(peer)?.inbound.writable()
   }
 
+  /** Ends the peer's streams. */
   forget(peer: PeerId): void {
     const reason = new Error('the peer has no such stream any more')
     this.#held.release(peer)?.abort(reason)
@@ -162,7 +142,7 @@ class EnginePacketStreams implements PacketStreams {
     const known = this.#peers.get(peer)
     if (known !== undefined) return known
     const { network, clock, onAnswered } = this.#components
-    const outbound = createOutboundStream(peer, {
+    const outbound = new OutboundStream(peer, {
       ...this.#components,
       streams: network.streams,
       isDirect: () => network.pathOf(peer)?.path === 'direct',

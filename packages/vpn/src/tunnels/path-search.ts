@@ -1,5 +1,5 @@
 /** Searches for a path to the peers for whom packets wait: some at a time, each again after growing waits. */
-import { type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { type PeerId, toError } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { createWorkQueue } from './work-queue.ts'
@@ -10,14 +10,13 @@ import {
   SEARCH_MS,
   SEARCH_RETRY_MS,
 } from './limits.ts'
+import type { VpnComponents } from '../vpn.ts'
 
-interface PathSearchComponents {
+interface PathSearchComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   /** Resolves when the peer has a tunnel. */
   readonly find: (peer: PeerId, signal: AbortSignal) => Promise<void>
   /** True while the peer has none. */
   readonly isNeeded: (peer: PeerId) => boolean
-  readonly clock: Clock
-  readonly random: Random
 }
 
 export interface PathSearch {

@@ -52,21 +52,18 @@ type ControlMessage =
   /** The message holds fields of later versions only. */
   | { readonly kind: 'unknown' }
 
-const HELLO_TAG = (1 << 3) | 2
-const PROOF_TAG = (2 << 3) | 2
-const PUBLIC_KEY_TAG = (1 << 3) | 2
-const NONCE_TAG = (2 << 3) | 2
-const MTU_TAG = 3 << 3
-const PATHS_TAG = (3 << 3) | 2
-const SECRET_TAG = (1 << 3) | 2
-const TOKEN_TAG = (2 << 3) | 2
-const CANDIDATE_TAG = (3 << 3) | 2
-const VARIES_TAG = 4 << 3
-const ADDRESS_TAG = (1 << 3) | 2
-const PORT_TAG = 2 << 3
-const SEEN_TAG = 3 << 3
-const MAPPED_TAG = 4 << 3
-const MAC_TAG = (1 << 3) | 2
+/** The tags of bytes and messages, and of numbers, by the fields' numbers. */
+const [bytesTag, numberTag] = [(field: number) => (field << 3) | 2, (field: number) => field << 3]
+const [HELLO_TAG, PROOF_TAG, PATHS_TAG] = [bytesTag(1), bytesTag(2), bytesTag(3)]
+const [PUBLIC_KEY_TAG, NONCE_TAG, MTU_TAG] = [bytesTag(1), bytesTag(2), numberTag(3)]
+const [SECRET_TAG, TOKEN_TAG, CANDIDATE_TAG, VARIES_TAG] = [
+  bytesTag(1),
+  bytesTag(2),
+  bytesTag(3),
+  numberTag(4),
+]
+const [ADDRESS_TAG, PORT_TAG, SEEN_TAG, MAPPED_TAG] = [bytesTag(1), numberTag(2), numberTag(3), numberTag(4)]
+const MAC_TAG = bytesTag(1)
 
 export function encodeHello({ publicKey, nonce, mtu }: HelloMessage): Uint8Array {
   const hello = writer().uint32(PUBLIC_KEY_TAG).bytes(publicKey).uint32(NONCE_TAG).bytes(nonce)
@@ -92,76 +89,76 @@ export function encodePaths({ secret, token, candidates, varies }: PathsMessage)
 
 /** Undefined when the bytes are no such message, or hold two of them. */
 export function decodeControl(bytes: Uint8Array): ControlMessage | undefined {
+  const found: ControlMessage[] = []
   try {
-    const found: ControlMessage[] = []
-    const input = reader(bytes)
-    while (input.pos < input.len) {
-      const tag = input.uint32()
-      if (tag === HELLO_TAG) found.push({ kind: 'hello', hello: decodeHello(input.bytes()) })
-      else if (tag === PROOF_TAG) found.push({ kind: 'proof', mac: decodeMac(input.bytes()) })
-      else if (tag === PATHS_TAG) found.push({ kind: 'paths', paths: decodePaths(input.bytes()) })
-      else input.skipType(tag & 7)
-    }
+    readFields(bytes, {
+      [HELLO_TAG]: (input) => found.push({ kind: 'hello', hello: decodeHello(input.bytes()) }),
+      [PROOF_TAG]: (input) => found.push({ kind: 'proof', mac: decodeMac(input.bytes()) }),
+      [PATHS_TAG]: (input) => found.push({ kind: 'paths', paths: decodePaths(input.bytes()) }),
+    })
     return found.length > 1 ? undefined : (found[0] ?? { kind: 'unknown' })
   } catch {
     return undefined
   }
 }
 
-function decodeHello(bytes: Uint8Array): HelloMessage {
-  let [publicKey, nonce, mtu] = [new Uint8Array(), new Uint8Array(), 0]
+type Input = ReturnType<typeof reader>
+
+/** Gives each field to the function that has its tag; those of later versions are passed over. */
+function readFields(bytes: Uint8Array, fields: Readonly<Record<number, (input: Input) => unknown>>): void {
   const input = reader(bytes)
   while (input.pos < input.len) {
     const tag = input.uint32()
-    if (tag === PUBLIC_KEY_TAG) publicKey = Uint8Array.from(input.bytes())
-    else if (tag === NONCE_TAG) nonce = Uint8Array.from(input.bytes())
-    else if (tag === MTU_TAG) mtu = input.uint32()
-    else input.skipType(tag & 7)
+    const read = fields[tag]
+    if (read === undefined) input.skipType(tag & 7)
+    else read(input)
   }
+}
+
+/** A copy, which does not keep the message. */
+const copyIn = (input: Input) => Uint8Array.from(input.bytes())
+
+function decodeHello(bytes: Uint8Array): HelloMessage {
+  let [publicKey, nonce, mtu] = [new Uint8Array(), new Uint8Array(), 0]
+  readFields(bytes, {
+    [PUBLIC_KEY_TAG]: (input) => (publicKey = copyIn(input)),
+    [NONCE_TAG]: (input) => (nonce = copyIn(input)),
+    [MTU_TAG]: (input) => (mtu = input.uint32()),
+  })
   return { publicKey, nonce, mtu }
 }
 
 function decodePaths(bytes: Uint8Array): PathsMessage {
   let [secret, token, varies] = [new Uint8Array(), new Uint8Array(), false]
   const candidates: Candidate[] = []
-  const input = reader(bytes)
-  while (input.pos < input.len) {
-    const tag = input.uint32()
-    if (tag === SECRET_TAG) secret = Uint8Array.from(input.bytes())
-    else if (tag === TOKEN_TAG) token = Uint8Array.from(input.bytes())
-    else if (tag === VARIES_TAG) varies = input.bool()
-    else if (tag === CANDIDATE_TAG && candidates.length < MAX_CANDIDATES) {
-      const candidate = decodeCandidate(input.bytes())
-      if (candidate !== undefined) candidates.push(candidate)
-    } else input.skipType(tag & 7)
-  }
+  readFields(bytes, {
+    [SECRET_TAG]: (input) => (secret = copyIn(input)),
+    [TOKEN_TAG]: (input) => (token = copyIn(input)),
+    [VARIES_TAG]: (input) => (varies = input.bool()),
+    [CANDIDATE_TAG]: (input) => {
+      const candidate = input.bytes()
+      if (candidates.length < MAX_CANDIDATES) candidates.push(...decodeCandidate(candidate))
+    },
+  })
   return { secret, token, candidates, varies }
 }
 
-/** Undefined for an address that is none. */
-function decodeCandidate(bytes: Uint8Array): Candidate | undefined {
+/** None for an address that is none. */
+function decodeCandidate(bytes: Uint8Array): readonly Candidate[] {
   let [address, port, seen, mapped] = [new Uint8Array(), 0, false, false]
-  const input = reader(bytes)
-  while (input.pos < input.len) {
-    const tag = input.uint32()
-    if (tag === ADDRESS_TAG) address = Uint8Array.from(input.bytes())
-    else if (tag === PORT_TAG) port = input.uint32()
-    else if (tag === SEEN_TAG) seen = input.bool()
-    else if (tag === MAPPED_TAG) mapped = input.bool()
-    else input.skipType(tag & 7)
-  }
-  if ((address.length !== 4 && address.length !== 16) || port < 1 || port > 65_535) return undefined
+  readFields(bytes, {
+    [ADDRESS_TAG]: (input) => (address = copyIn(input)),
+    [PORT_TAG]: (input) => (port = input.uint32()),
+    [SEEN_TAG]: (input) => (seen = input.bool()),
+    [MAPPED_TAG]: (input) => (mapped = input.bool()),
+  })
+  if ((address.length !== 4 && address.length !== 16) || port < 1 || port > 65_535) return []
   const kind = mapped ? 'mapped' : seen ? 'seen' : 'own'
-  return { endpoint: { address: addressOf(address), port }, kind }
+  return [{ endpoint: { address: addressOf(address), port }, kind }]
 }
 
 function decodeMac(bytes: Uint8Array): Uint8Array {
   let mac = new Uint8Array()
-  const input = reader(bytes)
-  while (input.pos < input.len) {
-    const tag = input.uint32()
-    if (tag === MAC_TAG) mac = Uint8Array.from(input.bytes())
-    else input.skipType(tag & 7)
-  }
+  readFields(bytes, { [MAC_TAG]: (input) => (mac = copyIn(input)) })
   return mac
 }
