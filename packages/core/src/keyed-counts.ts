@@ -26,13 +26,6 @@ export class KeyedCounts<K> {
     return this.#counts.entries()
   }
 
-  /** The key of which there are most, the first of several alike, with its number; undefined where there are none. */
-  greatest(): readonly [K, number] | undefined {
-    let greatest: readonly [K, number] | undefined
-    for (const each of this.#counts) if (greatest === undefined || each[1] > greatest[1]) greatest = each
-    return greatest
-  }
-
   /** Adds one; gives the number of the key afterwards. */
   add(key: K): number {
     const count = this.of(key) + 1

@@ -5,7 +5,7 @@
  */
 import { BUCKETS, type Clock, Heap } from '@mesh/core'
 import { type LoopBudget, loopBudget } from '@mesh/core/limits'
-import type { Ledger, LedgerEvent, Owners } from '@mesh/ledger'
+import { createOwners, type Ledger, type LedgerEvent, type Owners } from '@mesh/ledger'
 import {
   MAX_PATTERNS,
   MAX_REBUILD_DELAY_MS,
@@ -21,8 +21,7 @@ import {
   type PatternEntry,
   type PatternLibrary,
 } from './patterns/pattern-set.ts'
-import { createZoneOwners, type Zone, zoneSteps } from './zone/build-zone.ts'
-import type { NamesInput } from './zone/names-input.ts'
+import { type NamesInput, type Zone, zoneSteps } from './zone/build-zone.ts'
 import { readRecords } from './zone/read-entries.ts'
 
 export type NamesLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'subscribe'>
@@ -70,7 +69,7 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
       self: ledger.self,
       now,
     }
-    const known = createZoneOwners(input)
+    const known = createOwners(input)
     isBuilding = true
     isDirty = false
     beats.clear()

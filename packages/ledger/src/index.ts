@@ -11,8 +11,7 @@
  * console.log(ledger.snapshot().getLive('notes', 'hello')?.value)
  * ```
  */
-export { genesisHead, hashByDigest } from './blocks/block-hash.ts'
-export { hashByPrint } from './blocks/print-hash.ts'
+export { genesisHead, hashByDigest, hashByPrint } from './blocks/block-hash.ts'
 export { canonicalBytes } from './entries/canonical.ts'
 export { createLedger } from './create-ledger.ts'
 export { decodeEntries } from './blocks/decode-block.ts'

@@ -11,7 +11,7 @@ export function stopped(): MeshError<LedgerErrorCode> {
 export function overQuota({ bucket, key }: Position): MeshError<LedgerErrorCode> {
   return new MeshError(
     'ledger.over_quota',
-    `no room for ${bucket}/${key}: the ledger or this node's share of it is full`,
+    `no room for ${bucket}/${key}: the ledger or this node's part of it is full`,
     { hint: 'Delete entries that are no longer needed.', details: { bucket, key } },
   )
 }

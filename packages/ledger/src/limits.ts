@@ -1,4 +1,5 @@
 /** Bounds and constants of the ledger. */
+import type { RateInit } from '@mesh/core/limits'
 
 // What the wire fixes (docs/WIRE.md 4).
 
@@ -124,10 +125,6 @@ export const MAX_WITHDRAWN_AT_ONCE = 256
 export const WITHDRAW_STEP_ENTRIES = 4_096
 /** Least time between two announcements of one key against others' tombstones or claims, in ms, whatever they send. */
 export const ANNOUNCE_PAUSE_MS = 1_000
-/** Announcements against others' tombstones, and as many against claims, in a second, whatever keys they are about. */
-export const ANNOUNCES_PER_SECOND = 20
-/** The same at once, after a rest: what a node holds, and others ended while it was away. */
-export const ANNOUNCE_BURST = 512
 /** Answers to stale entries that this node signs in a second. */
 export const RETRACTIONS_PER_SECOND = 20
 /** The same at once, after a rest. */
@@ -147,6 +144,15 @@ export const MAX_RETRACTIONS_AT_ONCE = 64
 export const MAX_REMEMBERED_RETRACTIONS = 4096
 /** Conflicts that are listed; further ones are judged the same and not told. */
 export const MAX_CONFLICTS = 1024
+/**
+ * Announcements against others' tombstones, and as many against claims: of one key, which counts as a peer does, and of all.
+ * The burst is for what a node holds and others ended while it was away.
+ */
+export const ANNOUNCES = {
+  perPeer: { perSecond: 1_000 / ANNOUNCE_PAUSE_MS, burst: 1 },
+  all: { perSecond: 20, burst: 512 },
+  maxRemembered: MAX_CONFLICTS,
+} satisfies RateInit
 /** Parsed public keys that a verifier keeps. */
 export const MAX_CACHED_KEYS = 4096
 

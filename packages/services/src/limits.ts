@@ -177,8 +177,6 @@ export const NAME_TRIES = 2
 export const MAX_SYSTEM_LOOKUPS = 2
 /** Names that wait for such a look-up: of all askers, and of one. */
 export const WAITING_NAMES = { all: 256, perAddress: 16 } satisfies ScopeLimits
-/** How many askers are remembered with the time that the system worked for them. */
-export const MAX_NAME_ASKERS = 1_024
 /** How many addresses of one name are tried. */
 export const MAX_DIALLED_ADDRESSES = 4
 

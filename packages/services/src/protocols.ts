@@ -8,3 +8,7 @@ export const EGRESS_PROTOCOL = '/mesh/egress/1'
 export const LEGACY_SERVICE_PROTOCOL = '/edgevpn/service/0.1'
 /** Wire: legacy members' egress, one HTTP request for each stream. */
 export const LEGACY_EGRESS_PROTOCOL = '/edgevpn/egress/0.1'
+/** The protocol between our own nodes: names, folders, hashes, going on after a break (docs/PROTOCOLS.md, 'Files'). */
+export const FILE_PROTOCOL = '/mesh/file/1'
+/** The protocol of legacy members: the bytes of one file and nothing else (docs/WIRE.md 5.3). */
+export const LEGACY_FILE_PROTOCOL = '/edgevpn/file/0.1'

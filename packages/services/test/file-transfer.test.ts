@@ -406,7 +406,7 @@ describe('a hostile sender', () => {
     )
     expect([nothing.error?.code, nothing.error?.message]).toEqual([
       'files.bad_share',
-      'the sender sent something out of turn: data of nothing',
+      'the sender sent something out of order: data of nothing',
     ])
     const [sending, receiving] = createChannelPair({ window: 1_000 })
     for (let said = 0; said < 500; said++) await sending.send(encodeFileMessage({ type: 'busy' }))
@@ -418,7 +418,7 @@ describe('a hostile sender', () => {
     ).rejects.toThrow('busy')
   })
 
-  it('cannot send more than it announced, or something out of turn', async () => {
+  it('cannot send more than it announced, or something out of order', async () => {
     const more = await sentInstead((message) =>
       message.type === 'data' ? { type: 'data', bytes: Buffer.from('abcd') } : message,
     )

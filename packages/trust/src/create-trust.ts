@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto'
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import type { KeyedEntry, LedgerEvent, PolicyTable, Signer } from '@mesh/ledger'
 import { Administration } from './administration/administration.ts'
-import { createStatementSharing } from './administration/share-statements.ts'
+import { StatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
 import { PeerGate, type PeerGateInit } from './gate/peer-gate.ts'
 import { PeerGuard } from './gate/peer-guard.ts'
@@ -174,7 +174,7 @@ export class Trust {
     const mayUse = (peer: string) => this.mayUse(peer)
     const isConfirmed = () => administration.roster.admitted.has(this.#init.self)
     const { log, clock } = this.#components
-    return [createStatementSharing({ ledger, mayUse, isConfirmed, publish, log, clock })]
+    return [new StatementSharing({ ledger, mayUse, isConfirmed, publish, log, clock })]
   }
 
   #createGuard(ledger: TrustLedger, network: TrustNetwork): PeerGuard | undefined {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, encodeBlock } from '@mesh/ledger'
 import { expect, test } from 'vitest'
-import { createStatementSharing } from '../src/administration/share-statements.ts'
+import { StatementSharing } from '../src/administration/share-statements.ts'
 import { signStatement } from '../src/administration/sign-statement.ts'
 import { Conversation } from '../src/exchange/conversation.ts'
 import { ENTRIES_PER_MESSAGE, MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
@@ -37,7 +37,7 @@ function createChannels([one, two]: readonly [PeerId, PeerId], { onSend, onAnswe
 function openSide() {
   const signer = createSigner(systemRandom.bytes(32))
   const ledger = createLedger({}, { signer, clock: systemClock })
-  const sharing = createStatementSharing({
+  const sharing = new StatementSharing({
     ledger,
     mayUse: () => false,
     isConfirmed: () => false,

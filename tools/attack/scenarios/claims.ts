@@ -101,7 +101,7 @@ export const CLAIM_ATTACKS: readonly Scenario[] = [
     name: 'tombstones',
     who: 'member',
     does: 'claims 200 keys of the victim above its own entries, under keys without a heartbeat, over and over',
-    boundedBy: 'ANNOUNCES_PER_SECOND, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
+    boundedBy: 'ANNOUNCES, ANNOUNCE_PAUSE_MS, RETRACTIONS_PER_SECOND',
     legacy: {},
     aim: 'claims',
     async prepare({ target }) {

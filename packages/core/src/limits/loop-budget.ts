@@ -35,29 +35,13 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-export interface LoopBudget {
-  /** True while this turn has time for the lane. */
-  isTimeLeft(lane: Lane): boolean
-  /** Calls `work` in the first later turn that has time. It must not throw. */
-  later(lane: Lane, work: () => void, key?: string): void
-  /** Begins work now where this turn has time, else in a later one. Rejects with the signal's reason. */
-  run<T>(lane: Lane, work: () => Promise<T>, options?: WaitOptions): Promise<T>
-  /** Undefined: this turn has time. Else resolves in a later one, or rejects with the signal's reason. */
-  turn(lane: Lane, options?: WaitOptions): Promise<void> | undefined
-  /**
-   * Takes the steps of a work, as many in each turn as there is time for, and calls `done` with the result. The first turn
-   * may be this one. The returned function ends it. Neither the steps nor `done` may throw.
-   */
-  walk<T>(lane: Lane, steps: Iterator<unknown, T>, done: (result: T) => void): () => void
-}
-
 type LoopClock = Pick<Clock, 'monotonic' | 'after'>
 
 const budgets = new WeakMap<LoopClock, LoopBudget>()
 
 /** Gives the budget of the event loop. A process has one clock, and so one budget. */
 export function loopBudget(clock: LoopClock): LoopBudget {
-  const budget = budgets.get(clock) ?? new LaneBudget(clock)
+  const budget = budgets.get(clock) ?? new LoopBudget(clock)
   budgets.set(clock, budget)
   return budget
 }
@@ -68,7 +52,7 @@ interface Waiting {
   readonly isAwaited: boolean
 }
 
-class LaneBudget implements LoopBudget {
+export class LoopBudget {
   readonly #clock: LoopClock
   readonly #queues = new Map(LANES.map((lane) => [lane, new FairQueue()] as const))
   /** When this turn began; undefined before the first question. */
@@ -78,21 +62,25 @@ class LaneBudget implements LoopBudget {
     this.#clock = clock
   }
 
+  /** True while this turn has time for the lane. */
   isTimeLeft(lane: Lane): boolean {
     return this.#usedMs() < LANE_MS[lane]
   }
 
+  /** Calls `work` in the first later turn that has time. It must not throw. */
   later(lane: Lane, work: () => void, key = ''): void {
     this.#queue(lane).add(key, { begin: work, isAwaited: false })
     this.#usedMs()
   }
 
+  /** Begins work now where this turn has time, else in a later one. Rejects with the signal's reason. */
   async run<T>(lane: Lane, work: () => Promise<T>, options?: WaitOptions): Promise<T> {
     const turn = this.turn(lane, options)
     if (turn !== undefined) await turn
     return await work()
   }
 
+  /** Undefined: this turn has time. Else resolves in a later one, or rejects with the signal's reason. */
   turn(lane: Lane, { key = '', signal }: WaitOptions = {}): Promise<void> | undefined {
     const queue = this.#queue(lane)
     if (queue.size === 0 && this.isTimeLeft(lane)) return undefined
@@ -113,6 +101,10 @@ class LaneBudget implements LoopBudget {
     })
   }
 
+  /**
+   * Takes the steps of a work, as many in each turn as there is time for, and calls `done` with the result. The first turn
+   * may be this one. The returned function ends it. Neither the steps nor `done` may throw.
+   */
   walk<T>(lane: Lane, steps: Iterator<unknown, T>, done: (result: T) => void): () => void {
     let isEnded = false
     const goOn = () => {

@@ -69,9 +69,8 @@ export interface ForwarderStatus {
 
 type Answered = Extract<Reply, { kind: 'answer' }>
 
-interface Flight {
-  readonly waiters: ((forwarded: Forwarded) => void)[]
-}
+/** Those who wait for one answer. */
+type Flight = ((forwarded: Forwarded) => void)[]
 
 interface Kept {
   readonly answer: Answer
@@ -133,14 +132,14 @@ export class Forwarder {
     if (client !== undefined) this.#byClient.add(client)
     const waiter = (forwarded: Forwarded) => {
       this.#waiters--
-      this.#leave(client)
+      if (client !== undefined) this.#byClient.remove(client)
       done(forwarded)
     }
     if (flight === undefined) {
-      flight = { waiters: [waiter] }
+      flight = [waiter]
       this.#flights.set(key, flight)
       void this.#fly(key, question, flight)
-    } else flight.waiters.push(waiter)
+    } else flight.push(waiter)
     return true
   }
 
@@ -160,10 +159,6 @@ export class Forwarder {
     this.#flights.clear()
   }
 
-  #leave(client: string | undefined): void {
-    if (client !== undefined) this.#byClient.remove(client)
-  }
-
   async #fly(key: string, question: ForwardQuestion, flight: Flight): Promise<void> {
     const { clock, log } = this.#components
     let reply: Answered | undefined
@@ -179,7 +174,7 @@ export class Forwarder {
       this.#cache?.set(key, { answer, storedAt, expiresAt: storedAt + keepS * 1_000 })
     }
     this.#flights.delete(key)
-    for (const waiter of flight.waiters) waiter({ answer, ageS: 0 })
+    for (const waiter of flight) waiter({ answer, ageS: 0 })
   }
 
   async #tryServers(question: ForwardQuestion): Promise<Answered | undefined> {
@@ -265,18 +260,8 @@ function buildQuery(
   const header = Buffer.from([id >> 8, id & 0xff, 1, checkingDisabled ? 0x10 : 0, 0, 1, 0, 0, 0, 0, 0, 0])
   if (!hasEdns) return { id, question, packet: Buffer.concat([header, question]) }
   header.writeUInt16BE(1, 10)
-  const opt = Buffer.from([
-    0,
-    0,
-    41,
-    MAX_UDP_BYTES >> 8,
-    MAX_UDP_BYTES & 0xff,
-    0,
-    0,
-    dnssecOk ? 0x80 : 0,
-    0,
-    0,
-    0,
-  ])
+  const opt = Buffer.from('0000290000000000000000', 'hex')
+  opt.writeUInt16BE(MAX_UDP_BYTES, 3)
+  if (dnssecOk) opt[7] = 0x80
   return { id, question, packet: Buffer.concat([header, question, opt]) }
 }

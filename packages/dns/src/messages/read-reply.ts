@@ -7,7 +7,7 @@
  */
 import { FAILURE_CACHE_S, MAX_CACHE_S, MAX_NEGATIVE_CACHE_S } from '../limits.ts'
 import { RCODE, TYPE } from '../record-types.ts'
-import type { Answer } from './answer.ts'
+import { type Answer, emptyAnswer } from './answer.ts'
 import { byteAt, endOfRecordName, HEADER_BYTES, wordAt } from './read-query.ts'
 
 export interface Expected {
@@ -31,7 +31,8 @@ export function readReply(packet: Buffer, { id, question }: Expected, overTcp: b
   const asked = packet.subarray(HEADER_BYTES, questionEnd)
   if (!isAnswer) return { kind: 'stranger' }
   // some servers refuse without repeating what they were asked
-  if (wordAt(packet, 4) === 0 && (byteAt(packet, 3) & 0x0f) !== RCODE.NOERROR) return bare(packet)
+  if (wordAt(packet, 4) === 0 && (byteAt(packet, 3) & 0x0f) !== RCODE.NOERROR)
+    return { kind: 'answer', answer: emptyAnswer(byteAt(packet, 3) & 0x0f), keepS: FAILURE_CACHE_S }
   if (wordAt(packet, 4) !== 1) return { kind: 'stranger' }
   if (!asked.equals(question)) {
     if (!lowered(asked).equals(lowered(question))) return { kind: 'stranger' }
@@ -39,20 +40,6 @@ export function readReply(packet: Buffer, { id, question }: Expected, overTcp: b
   }
   if ((byteAt(packet, 2) & 0x02) !== 0) return { kind: overTcp ? 'malformed' : 'truncated' }
   return readSections(packet, questionEnd)
-}
-
-function bare(packet: Buffer): Reply {
-  const rcode = byteAt(packet, 3) & 0x0f
-  const answer = {
-    rcode,
-    authoritative: false,
-    authentic: false,
-    counts: [0, 0, 0],
-    body: [],
-    bodyBytes: 0,
-    ttls: [],
-  } as const
-  return { kind: 'answer', answer, keepS: FAILURE_CACHE_S }
 }
 
 /** The notes that the walk over the records makes. */

@@ -7,18 +7,34 @@
  *
  * All nodes build the same names. The work comes in short steps: a ledger may hold tens of thousands of machines.
  */
-import { BUCKETS, cidrContains, Heap, type IpAddress, shortPeerId } from '@mesh/core'
-import { createOwners, type Entry, type Owners } from '@mesh/ledger'
+import { BUCKETS, type Cidr, cidrContains, Heap, type IpAddress, shortPeerId } from '@mesh/core'
+import type { Entry, Owners, OwnershipMode, Snapshot } from '@mesh/ledger'
 import { MAX_NAMED_ENTRIES, NEGATIVE_TTL_S, RECORD_TTL_S, STEP_ENTRIES } from '../limits.ts'
 import { isUnder, labelOf } from '../names.ts'
 import { reverseName, reverseZones } from '../reverse-names.ts'
 import { TYPE } from '../record-types.ts'
-import type { NamesInput } from './names-input.ts'
 import { readMachine, readService } from './read-entries.ts'
 import { type DnsRecord, encodeRecordData, encodeSoa } from './record-data.ts'
 
 /** Names that no machine can have: the folder of services, and the servers of the zone. */
 const RESERVED_LABELS = new Set(['svc', 'ns'])
+
+/** Names are made of this: the ledger at one moment, and which addresses count. */
+export interface NamesInput {
+  readonly snapshot: Pick<Snapshot, 'entries' | 'isOwnerLive' | 'head'>
+  readonly mode: OwnershipMode
+  /** The present time, in unix ms. */
+  readonly now: number
+  readonly livenessMs: number
+  /** This node's peer id; its machine has the name `ns` in the zone. */
+  readonly self: string
+  /** The zone of automatic names, with a trailing dot: `mesh.` */
+  readonly zone: string
+  /** The ranges whose addresses are answered; others could be anybody's. */
+  readonly hostRanges: readonly Cidr[]
+  /** Ranges of the VPN: their reverse names are this network's alone. */
+  readonly ownRanges: readonly Cidr[]
+}
 
 export interface ZoneName {
   readonly kind: 'machine' | 'service' | 'reverse' | 'zone'
@@ -279,9 +295,4 @@ function recordsOf(name: string, values: readonly (readonly [number, string])[])
 
 function soaText(zone: string, serial: number): string {
   return `ns.${zone} hostmaster.${zone} ${serial} 60 30 3600 ${NEGATIVE_TTL_S}`
-}
-
-/** The time until which the ledger says the same of who is alive. */
-export function createZoneOwners({ snapshot, now, livenessMs }: NamesInput): Owners {
-  return createOwners({ snapshot, now, livenessMs })
 }

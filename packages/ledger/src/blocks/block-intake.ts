@@ -15,7 +15,7 @@ type TakeSlice = (entries: Iterable<KeyedEntry>) => MergeResult
 export interface BlockIntakeInit {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Called when a block's turn has come. */
+  /** Called when a block is taken up. */
   readonly begin: (author: string) => TakeSlice
   /** Counts an entry that could not be read. */
   readonly refuse: (refused: Refused, author: string) => void

@@ -3,12 +3,12 @@
  * The first claim of a key gets an answer at once, later ones together after a pause.
  */
 import { BUCKETS, type Clock, type PeerId, positionId } from '@mesh/core'
+import { createRate, type RateLimit } from '@mesh/core/limits'
 import type { LedgerEvents } from '../ledger-events.ts'
-import { ANNOUNCE_PAUSE_MS, MAX_CONFLICTS } from '../limits.ts'
+import { ANNOUNCE_PAUSE_MS, ANNOUNCES, MAX_CONFLICTS } from '../limits.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
 import type { Position } from '../snapshot.ts'
 import { treeGet } from '../state/tree.ts'
-import { AnnounceRate } from './announce-rate.ts'
 
 interface ClaimAnswersInit {
   readonly self: PeerId
@@ -20,19 +20,19 @@ interface ClaimAnswersInit {
 
 export class ClaimAnswers {
   readonly #init: ClaimAnswersInit
-  readonly #rate: AnnounceRate
+  readonly #rate: RateLimit
   /** Those that were claimed again since they were answered. */
   readonly #owed = new Map<string, Position>()
   #cancel: (() => void) | undefined
 
   constructor(init: ClaimAnswersInit) {
     this.#init = init
-    this.#rate = new AnnounceRate(init.clock)
+    this.#rate = createRate(ANNOUNCES, init.clock)
     init.signal.addEventListener('abort', () => this.#cancel?.())
   }
 
   answer(position: Position): void {
-    if (this.#rate.take(position)) this.#publish([position])
+    if (this.#rate.take({ peer: positionId(position) })) this.#publish([position])
     else this.#owe(position)
   }
 
@@ -48,7 +48,7 @@ export class ClaimAnswers {
     this.#owed.clear()
     const due: Position[] = []
     for (const position of owed) {
-      if (this.#rate.take(position)) due.push(position)
+      if (this.#rate.take({ peer: positionId(position) })) due.push(position)
       else this.#owe(position)
     }
     this.#publish(due)

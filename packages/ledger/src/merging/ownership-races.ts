@@ -5,10 +5,10 @@
  * often to many. Any other claim is a conflict, which is reported until one side lets go.
  */
 import { BoundedMap, type Clock, positionId } from '@mesh/core'
-import { AnnounceRate } from './announce-rate.ts'
+import { createRate, type RateLimit } from '@mesh/core/limits'
 import { type Conflict, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { MAX_CONFLICTS, MAX_YIELDS, RACE_WINDOW_MS, YIELD_MEMORY_MS } from '../limits.ts'
+import { ANNOUNCES, MAX_CONFLICTS, MAX_YIELDS, RACE_WINDOW_MS, YIELD_MEMORY_MS } from '../limits.ts'
 import type { Position } from '../snapshot.ts'
 
 const RACE_WINDOW_NS = BigInt(RACE_WINDOW_MS) * 1_000_000n
@@ -43,7 +43,7 @@ export class OwnershipRaces {
   readonly #clock: Clock
   /** Claims of this node not older than the window, in order of time; monotonic ms. */
   readonly #fresh = new Map<string, { version: bigint; atMs: number }>()
-  readonly #announces: AnnounceRate
+  readonly #announces: RateLimit
   /** The versions of the tombstones by which others gave keys of this node up, by key and peer: an older claim is ended. */
   readonly #givenUp = new BoundedMap<string, bigint>(MAX_CONFLICTS)
   /** The peers to whom this node gave a claim up, and when, in monotonic ms; the oldest first. */
@@ -52,7 +52,7 @@ export class OwnershipRaces {
   constructor(self: string, clock: Clock) {
     this.#self = self
     this.#clock = clock
-    this.#announces = new AnnounceRate(clock)
+    this.#announces = createRate(ANNOUNCES, clock)
   }
 
   /** This node took a key that it did not hold. */
@@ -85,7 +85,7 @@ export class OwnershipRaces {
     const resolved = this.conflicts.letGo(incoming, owner)
     if (holder === this.#self) this.#givenUp.set(claimId(incoming, owner), version)
     const isAbove = holder === this.#self && !existing.deleted && version > existing.version
-    if (isAbove && this.#announces.take(incoming)) {
+    if (isAbove && this.#announces.take({ peer: positionId(incoming) })) {
       return { type: 'announce', above: version, resolved }
     }
     return resolved === undefined ? { type: 'none' } : { type: 'resolved', conflict: resolved }
@@ -121,7 +121,7 @@ export class OwnershipRaces {
     const { version } = incoming.entry
     if (holder !== this.#self || existing.deleted) return { type: 'none' }
     if (version < existing.version) return { type: 'answer' }
-    return this.#announces.take(incoming)
+    return this.#announces.take({ peer: positionId(incoming) })
       ? { type: 'announce', above: version, resolved: undefined }
       : { type: 'none' }
   }

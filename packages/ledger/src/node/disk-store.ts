@@ -66,21 +66,6 @@ export interface DiskStoreInit {
   readonly powerSafe?: boolean
 }
 
-/** A store in a file that can be copied while it is used. */
-export interface DiskStore extends Store {
-  readonly location: string
-  /**
-   * Copies the file as it is on the disk at the end of copying, a few pages at a time, with other work in between; `close`
-   * ends it. A store that was closed is copied as it was left.
-   * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`
-   */
-  copyTo(path: string): Promise<void>
-  /** Calls back when a batch was not stored because the file is damaged. */
-  onDamaged(listener: () => void): void
-  /** Must be called when all of the file was read and is sound, so that it is written to again. */
-  noteSound(): void
-}
-
 /**
  * Opens the file, or makes it, and checks it.
  * @throws MeshError `ledger.store_locked`, `ledger.store_damaged`, `ledger.store_failed`
@@ -93,7 +78,7 @@ export function openDiskStore(init: DiskStoreInit): DiskStore {
     const database = new DatabaseSync(init.path, { timeout: 0 })
     try {
       prepareDatabase(database, init)
-      return new SqliteStore(database, init.path)
+      return new DiskStore(database, init.path)
     } catch (error) {
       database.close()
       // not before: whoever closes a file gives up the locks that its process holds on it
@@ -103,7 +88,8 @@ export function openDiskStore(init: DiskStoreInit): DiskStore {
   })
 }
 
-class SqliteStore implements DiskStore {
+/** A store in a file that can be copied while it is used. */
+export class DiskStore implements Store {
   readonly location: string
   readonly #database: DatabaseSync
   readonly #putHead: StatementSync
@@ -169,6 +155,11 @@ class SqliteStore implements DiskStore {
     }
   }
 
+  /**
+   * Copies the file as it is on the disk at the end of copying, a few pages at a time, with other work in between; `close`
+   * ends it. A store that was closed is copied as it was left.
+   * @throws MeshError `ledger.store_damaged`, `ledger.store_failed`
+   */
   async copyTo(path: string): Promise<void> {
     try {
       if (this.#closed) return await copyClosed(this.location, path)
@@ -181,6 +172,7 @@ class SqliteStore implements DiskStore {
     }
   }
 
+  /** Calls back when a batch was not stored because the file is damaged. */
   onDamaged(listener: () => void): void {
     this.#onDamaged = listener
   }
@@ -189,6 +181,7 @@ class SqliteStore implements DiskStore {
     return this.#isDamaged
   }
 
+  /** Must be called when all of the file was read and is sound, so that it is written to again. */
   noteSound(): void {
     this.#isDamaged = false
   }

@@ -5,12 +5,12 @@
  */
 import { Heap } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { comparePositions } from './position-order.ts'
+import { byAge } from './position-order.ts'
 
 interface Standing {
   readonly owner: string
   /** The part of the room that the signer holds. */
-  readonly share: number
+  readonly portion: number
 }
 
 /** The entries of one signer. */
@@ -23,7 +23,7 @@ interface Held {
 export interface EvictionQueueInit {
   readonly isOpen: (bucket: string) => boolean
   readonly endedFirst: boolean
-  readonly shareOf: (owner: string) => number
+  readonly portionOf: (owner: string) => number
 }
 
 /** A heap may hold this many that are gone, beside as many as are there, before it is made anew. */
@@ -40,7 +40,7 @@ export class EvictionQueue {
     this.#isBefore = (a, b) => goesBefore(a, b, init)
   }
 
-  /** Call it when the row is counted in its signer's share. */
+  /** Call it when the row is counted in its signer's portion. */
   added(row: KeyedEntry): void {
     const { owner } = row.entry
     const held = this.#owners.get(owner) ?? { rows: new Map(), order: new Heap(this.#isBefore) }
@@ -67,7 +67,7 @@ export class EvictionQueue {
     const aside: Standing[] = []
     let found: string | undefined
     for (let top = this.#signers.peek(); top !== undefined; top = this.#signers.peek()) {
-      const isCurrent = top.share > 0 && top.share === this.#init.shareOf(top.owner)
+      const isCurrent = top.portion > 0 && top.portion === this.#init.portionOf(top.owner)
       if (isCurrent && top.owner !== except) {
         found = top.owner
         break
@@ -91,25 +91,24 @@ export class EvictionQueue {
   }
 
   #rank(owner: string): void {
-    const share = this.#init.shareOf(owner)
-    if (share > 0) this.#signers.push({ owner, share })
+    const portion = this.#init.portionOf(owner)
+    if (portion > 0) this.#signers.push({ owner, portion })
     if (this.#signers.size <= 2 * this.#owners.size + MAX_STALE) return
     const standings = [...this.#owners.keys()].map((each) => ({
       owner: each,
-      share: this.#init.shareOf(each),
+      portion: this.#init.portionOf(each),
     }))
     this.#signers = new Heap(holdsMore, standings)
   }
 }
 
 function holdsMore(a: Standing, b: Standing): boolean {
-  return a.share === b.share ? a.owner > b.owner : a.share > b.share
+  return a.portion === b.portion ? a.owner > b.owner : a.portion > b.portion
 }
 
 function goesBefore(a: KeyedEntry, b: KeyedEntry, { isOpen, endedFirst }: EvictionQueueInit): boolean {
   if (endedFirst && a.entry.deleted !== b.entry.deleted) return a.entry.deleted
   const [openA, openB] = [isOpen(a.bucket), isOpen(b.bucket)]
   if (openA !== openB) return openA
-  if (a.entry.version !== b.entry.version) return a.entry.version < b.entry.version
-  return comparePositions(a, b) < 0
+  return byAge(a, b) < 0
 }

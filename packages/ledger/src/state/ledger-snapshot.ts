@@ -10,7 +10,7 @@ import { type BucketTotals, bucketTotals } from './bucket-totals.ts'
 import { type Tree } from './tree-node.ts'
 import { comparePositions } from './position-order.ts'
 
-export interface SnapshotInit {
+interface SnapshotInit {
   readonly head: BlockHead
   readonly tree: Tree
   /** Undefined when ownership is off: then everyone counts as alive. */
@@ -18,11 +18,7 @@ export interface SnapshotInit {
   readonly admits: (owner: string) => boolean
 }
 
-export function createSnapshot(init: SnapshotInit): Snapshot {
-  return new TreeSnapshot(init)
-}
-
-class TreeSnapshot implements Snapshot {
+export class TreeSnapshot implements Snapshot {
   readonly head: BlockHead
   readonly #tree: Tree
   readonly #livenessMs: number | undefined

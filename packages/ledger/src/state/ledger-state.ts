@@ -3,14 +3,13 @@
  * tombstones. A commit changes all of it or nothing: the store takes the batch first.
  */
 import { MeshError, positionId } from '@mesh/core'
-import { genesisHead, hashByDigest } from '../blocks/block-hash.ts'
-import { hashByPrint } from '../blocks/print-hash.ts'
+import { genesisHead, hashByDigest, hashByPrint } from '../blocks/block-hash.ts'
 import { type PrunedTombstones, createPrunedTombstones } from './pruned-tombstones.ts'
 import { canonicalBytesWithSig } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { hashLimbs, limbsToHex } from '../entries/fingerprint.ts'
 import { formatGoTime } from '../go-json/go-time.ts'
-import { createSnapshot, digestOf } from './ledger-snapshot.ts'
+import { TreeSnapshot, digestOf } from './ledger-snapshot.ts'
 import type { LedgerLimits } from '../limits.ts'
 import { createQuota, type Quota } from './quota.ts'
 import type { BlockHead, Position, Snapshot } from '../snapshot.ts'
@@ -33,30 +32,6 @@ export interface StateInit {
   readonly isOpen: (bucket: string) => boolean
 }
 
-/** Changes that will be one block. */
-export interface StateEdit {
-  readonly tree: Tree
-  /** Entries put and tombstones collected so far. */
-  readonly size: number
-  /** Iterates over the entries that were put so far, each key once, with what the ledger held of it. */
-  puts(): Iterable<{ readonly row: KeyedEntry; readonly before: KeyedEntry | undefined }>
-  get(position: Position): KeyedEntry | undefined
-  /** All that would be stored, in order, from a position on; what is changed meanwhile does not show. */
-  rowsFrom(from: Position | undefined): Iterable<KeyedEntry>
-  put(keyed: KeyedEntry): void
-  remove(position: Position): void
-  /** Removes an entry as if it had never come: no change is remembered but that it went, and an older one may take its place. */
-  forget(position: Position): void
-  /** These were removed for want of room, and are told as changes. */
-  noteEvicted(rows: readonly KeyedEntry[]): void
-  /** The entries that the ledger held before and had no room for any more. */
-  evicted(): Iterable<KeyedEntry>
-  /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
-  commit(head?: BlockHead): BlockHead
-  /** Gives back what the quota counted. */
-  discard(): void
-}
-
 export class LedgerState {
   tree: Tree
   head: BlockHead
@@ -77,7 +52,7 @@ export class LedgerState {
   }
 
   snapshot(): Snapshot {
-    this.#snapshot ??= createSnapshot({
+    this.#snapshot ??= new TreeSnapshot({
       head: this.head,
       tree: this.tree,
       livenessMs: this.init.livenessMs,
@@ -94,7 +69,7 @@ export class LedgerState {
 
   /** Begins a set of changes on the present state; nothing is seen of it before `commit`. */
   edit(): StateEdit {
-    return new Edit(this)
+    return new StateEdit(this)
   }
 
   replace(tree: Tree, head: BlockHead): void {
@@ -104,7 +79,8 @@ export class LedgerState {
   }
 }
 
-class Edit implements StateEdit {
+/** Changes that will be one block. */
+export class StateEdit {
   readonly #state: LedgerState
   #tree: Tree
   /**
@@ -126,10 +102,12 @@ class Edit implements StateEdit {
     return this.#tree
   }
 
+  /** Entries put and tombstones collected so far. */
   get size(): number {
     return this.#changes.size
   }
 
+  /** Iterates over the entries that were put so far, each key once, with what the ledger held of it. */
   *puts() {
     for (const { row } of this.#changes.values()) {
       if (row !== undefined) yield { row, before: treeGet(this.#state.tree, row) }
@@ -140,6 +118,7 @@ class Edit implements StateEdit {
     return treeGet(this.#tree, position)
   }
 
+  /** All that would be stored, in order, from a position on; what is changed meanwhile does not show. */
   *rowsFrom(from: Position | undefined): Generator<KeyedEntry> {
     for (const rows of leavesFrom(this.#tree, from)) yield* rows
   }
@@ -160,6 +139,7 @@ class Edit implements StateEdit {
     this.#changes.set(positionId(position), { position: before, row: undefined })
   }
 
+  /** Removes an entry as if it had never come: no change is remembered but that it went, and an older one may take its place. */
   forget(position: Position): void {
     const before = this.get(position)
     if (before === undefined) return
@@ -168,10 +148,12 @@ class Edit implements StateEdit {
     this.noteEvicted([before])
   }
 
+  /** These were removed for want of room, and are told as changes. */
   noteEvicted(rows: readonly KeyedEntry[]): void {
     for (const row of rows) this.#evicted.set(positionId(row), row)
   }
 
+  /** The entries that the ledger held before and had no room for any more. */
   *evicted() {
     for (const id of this.#evicted.keys()) {
       const change = this.#changes.get(id)
@@ -180,6 +162,7 @@ class Edit implements StateEdit {
     }
   }
 
+  /** Makes the changes the next block, or takes over a foreign head (mode `off`). Throws what the store throws. */
   commit(foreignHead?: BlockHead): BlockHead {
     const { store } = this.#state.init
     const head = foreignHead ?? this.#nextHead()
@@ -215,6 +198,7 @@ class Edit implements StateEdit {
     return head
   }
 
+  /** Gives back what the quota counted. */
   discard(): void {
     for (const { position, row } of this.#changes.values()) {
       if (row !== undefined) this.#state.quota.uncount(row)

@@ -1,3 +1,4 @@
+import type { KeyedEntry } from '../entries/entry.ts'
 import type { Position } from '../snapshot.ts'
 
 /** Orders positions by bucket, then key, by UTF-16 code units. */
@@ -31,4 +32,10 @@ export function lowerBound(rows: readonly Position[], position: Position): numbe
     else high = middle
   }
   return low
+}
+
+/** Sorts the oldest entries first. */
+export function byAge(a: KeyedEntry, b: KeyedEntry): number {
+  if (a.entry.version === b.entry.version) return comparePositions(a, b)
+  return a.entry.version < b.entry.version ? -1 : 1
 }

@@ -2,7 +2,7 @@
  * How much the ledger and each signer may hold. One room is for the buckets that say who is present (`healthcheck`,
  * `machines`, `users`, `dhcp`), another for everything else. In a full room the entries of the largest signer go first
  * (`eviction-queue.ts`). In a range whose addresses are claimed, those of the signer with the most go
- * (`address-shares.ts`). The node keeps its own entries, except tombstones beyond its share of the first room.
+ * (`address-claims.ts`). The node keeps its own entries, except tombstones beyond its part of the first room.
  */
 import { BUCKETS } from '@mesh/core'
 import { utf8Length } from '../entries/utf8-length.ts'
@@ -18,7 +18,7 @@ import {
   MAX_VITAL_SIGNER_ENTRIES,
   VITAL_ONE_IN,
 } from '../limits.ts'
-import { AddressShares } from './address-shares.ts'
+import { AddressClaims } from './address-claims.ts'
 import { EvictionQueue } from './eviction-queue.ts'
 
 const MAX_ENTRY_COST =
@@ -63,10 +63,10 @@ export function createQuota(init: QuotaInit) {
   const vitalRoom = new Room({ ...init, most: vital, signer: vitalSigner, unsigned, endedFirst: true })
   const otherRoom = new Room({ ...init, most: other, signer, unsigned, endedFirst: false })
   const roomOf = (row: KeyedEntry) => (isVital(row) ? vitalRoom : otherRoom)
-  const addresses = new AddressShares()
+  const addresses = new AddressClaims()
   const addressExcess = (row: KeyedEntry): Excess | undefined => {
-    const excess = addresses.excessAfter(row, init.self)
-    return excess === undefined ? undefined : { first: () => excess.first }
+    const first = addresses.excessAfter(row, init.self)
+    return first && { first: () => first }
   }
   return {
     /** Is there room for `next` in the place of `before`, so that nothing has to go for its size? */
@@ -103,7 +103,7 @@ class Room {
   constructor(init: RoomInit) {
     this.#init = init
     const { isOpen, endedFirst } = init
-    this.#queue = new EvictionQueue({ isOpen, endedFirst, shareOf: (owner) => this.#shareOf(owner) })
+    this.#queue = new EvictionQueue({ isOpen, endedFirst, portionOf: (owner) => this.#portionOf(owner) })
   }
 
   change(row: KeyedEntry, by: 1 | -1): void {
@@ -149,7 +149,7 @@ class Room {
     return first?.entry.deleted === true ? first : undefined
   }
 
-  #shareOf(owner: string): number {
+  #portionOf(owner: string): number {
     const { most } = this.#init
     const { entries, bytes } = this.#usageOf(owner)
     return Math.max(entries / most.entries, bytes / most.bytes)

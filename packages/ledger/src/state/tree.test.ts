@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { canonicalBytesWithSig } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { addLimbs, hashLimbs, LIMBS, limbsToHex } from '../entries/fingerprint.ts'
-import { createSnapshot } from './ledger-snapshot.ts'
+import { TreeSnapshot } from './ledger-snapshot.ts'
 import type { Position } from '../snapshot.ts'
 import { treeGet } from './tree.ts'
 import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
@@ -13,7 +13,7 @@ import { comparePositions } from './position-order.ts'
 
 const hashOf = (row: KeyedEntry) => hashLimbs(canonicalBytesWithSig(row).bytes)
 const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
-const view = (tree: Tree) => createSnapshot({ head, tree, livenessMs: 1, admits: () => true })
+const view = (tree: Tree) => new TreeSnapshot({ head, tree, livenessMs: 1, admits: () => true })
 
 const rowOf = (bucket: string, key: string, version: number, deleted: boolean): KeyedEntry => ({
   bucket,

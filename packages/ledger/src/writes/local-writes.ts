@@ -3,11 +3,10 @@
  * block.
  */
 import type { MeshError } from '@mesh/core'
-import type { BucketDelete, LedgerErrorCode, Write } from '../ledger.ts'
+import type { BucketDelete, LedgerErrorCode, Write, WriteOutcome } from '../ledger.ts'
 import { type BucketPolicy, holderOf } from '../rules/policy.ts'
 import type { LedgerState } from '../state/ledger-state.ts'
 import type { Position } from '../snapshot.ts'
-import { combinedOutcome } from './combined-outcome.ts'
 import type { LocalWrite, LocalWriter } from './local-write.ts'
 import type { WriteQueue } from './write-queue.ts'
 
@@ -70,4 +69,23 @@ export class LocalWrites {
     const prunedVersion = state.pruned.versionOf(write.position)
     return writer.refusal(write, { existing, prunedVersion, tree: state.tree, nowMs: now() })
   }
+}
+
+/**
+ * Gives the fate of several writes as that of one: refused when one of them was, else committed in the last
+ * block of theirs.
+ * @param headIndex the block in which nothing at all is said to be
+ */
+async function combinedOutcome(
+  writes: readonly Promise<WriteOutcome>[],
+  headIndex: () => number,
+): Promise<WriteOutcome> {
+  const outcomes = await Promise.all(writes)
+  const refused = outcomes.find(({ state }) => state === 'refused')
+  if (refused !== undefined) return refused
+  const blocks = outcomes.map((outcome) => (outcome.state === 'committed' ? outcome.block : 0))
+  const block = blocks.reduce((last, next) => Math.max(last, next), 0)
+  return block > 0 || outcomes.length === 0
+    ? { state: 'committed', block: block || headIndex() }
+    : { state: 'superseded' }
 }

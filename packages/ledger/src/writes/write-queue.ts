@@ -85,7 +85,7 @@ export class WriteQueue {
     return this.#holding && this.#init.isOwned(bucket)
   }
 
-  /** Held writes get their turn, in the order in which they came. */
+  /** Queues the held writes, in the order in which they came. */
   release(): void {
     this.#holding = false
     if (this.#held.size === 0) return

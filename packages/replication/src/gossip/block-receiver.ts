@@ -7,7 +7,7 @@
  * 4. Inflates it and has the ledger judge it.
  * 5. Learns from its form who sent it, and whether the author is a member.
  *
- * Charged peers take turns. Blocks of one author are judged one after the other.
+ * One block of each charged peer is taken after the other. Blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import { createRate, type RateLimit } from '@mesh/core/limits'

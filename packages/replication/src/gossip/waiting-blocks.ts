@@ -59,7 +59,7 @@ export class WaitingBlocks {
       const [block] = blocks.keys()
       if (block === undefined || !this.#mayBegin(block)) continue
       this.#remove(block)
-      // the others have their turn first
+      // those of the others go first
       this.#byPeer.delete(peer)
       if (blocks.size > 0) this.#byPeer.set(peer, blocks)
       this.#judged.add(block)

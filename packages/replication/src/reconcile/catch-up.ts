@@ -94,8 +94,8 @@ export class CatchUp {
   }
 
   /**
-   * Compares with some peers soon. Called when what was refused may be taken by now, when an old entry came that has ended
-   * and that others may have taken, and when this node asks whether another process uses its identity.
+   * Compares with some peers soon. Called when what was refused may be taken by now, or an old entry came that has ended.
+   * Others may have taken that. Called also when this node asks whether another process uses its identity.
    */
   compareSoon(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()

@@ -17,7 +17,7 @@ export interface MergedBatch {
 /** The loop budget, as one session uses it. */
 export interface SessionBudget {
   readonly budget: LoopBudget
-  /** The address of the session's peer: addresses take turns. */
+  /** The address of the session's peer: the budget serves one address after the other. */
   readonly key: string
   readonly signal: AbortSignal
 }

@@ -341,19 +341,9 @@ export class Reconciler {
     },
   ): SessionResult {
     const { failure, messages } = end
-    const { accepted, news, sent, bytesIn, bytesOut } = tally
     const outcome = failure === undefined ? (end.outcome ?? 'failed') : 'failed'
-    const result: SessionResult = {
-      ...of,
-      outcome,
-      failure,
-      accepted,
-      news,
-      sent,
-      bytesIn,
-      bytesOut,
-      messages,
-    }
+    const { bad: _bad, isKnownDifference: _known, ...counts } = tally
+    const result: SessionResult = { ...of, outcome, failure, ...counts, messages }
     const now = this.#components.clock.monotonic()
     noteSession(this.peers.of(of.peer).counts, result, this.#components.clock.now())
     if (failure !== undefined) this.#count(failure)

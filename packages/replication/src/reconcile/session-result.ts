@@ -18,30 +18,29 @@ export type ReconcileFailure =
   /** All sessions together left too much waiting for an answer, and this one the most of its address. */
   | 'overload'
 
-export interface SessionResult {
+/** What moved in one session. */
+interface SessionCounts {
+  /** Number of entries taken from the peer. */
+  accepted: number
+  /** Something that others may lack too; heartbeats come anew by themselves. */
+  news: boolean
+  /** Number of entries sent to the peer. */
+  sent: number
+  bytesIn: number
+  bytesOut: number
+}
+
+export interface SessionResult extends Readonly<SessionCounts> {
   readonly peer: PeerId
   readonly role: 'initiator' | 'responder'
   /** `equal` from the start, `reconciled`, or `known_difference`: known to differ in what neither takes. */
   readonly outcome: 'equal' | 'reconciled' | 'known_difference' | 'failed'
   readonly failure: ReconcileFailure | undefined
-  /** Number of entries taken from the peer. */
-  readonly accepted: number
-  /** Something that others may lack too; heartbeats come anew by themselves. */
-  readonly news: boolean
-  /** Number of entries sent to the peer. */
-  readonly sent: number
-  readonly bytesIn: number
-  readonly bytesOut: number
   readonly messages: number
 }
 
 /** The counts of one session. */
-export interface Tally {
-  accepted: number
-  news: boolean
-  sent: number
-  bytesIn: number
-  bytesOut: number
+export interface Tally extends SessionCounts {
   bad: number
   /** Are the two states known to differ in what neither takes? */
   isKnownDifference: boolean

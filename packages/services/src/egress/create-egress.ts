@@ -8,7 +8,7 @@
  */
 import { BUCKETS, type Cidr, type Clock, delay, type Logger } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
-import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
+import { LegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
@@ -81,7 +81,7 @@ export class Egress {
       { ...options, from: 'proven', bulk: true },
       (stream) => void acceptRequest(stream, init, accepting),
     )
-    const legacy = createLegacyEgress({
+    const legacy = new LegacyEgress({
       ...accepting,
       dial: (to) =>
         dialDestination({ ...to, destinations: this.#destinations, clock: this.#components.clock }),
@@ -91,7 +91,7 @@ export class Egress {
     await network.streams.handle(
       LEGACY_EGRESS_PROTOCOL,
       { ...options, from: 'heard' },
-      (stream) => void legacy(stream),
+      (stream) => void legacy.take(stream),
     )
     this.#stopAnnouncing = announce(BUCKETS.egress, ledger.self, () => JSON.stringify('ok'))
     log.info('egress offered')

@@ -1,11 +1,10 @@
 /**
  * Names that only the system knows: those of its hosts file and of the local network. A look-up holds one of the few
  * threads that this node's files need, too, for as long as a slow name server likes, and cannot be ended. So few go on at
- * a time, one of each asker. The asker that was served longest ago is next.
+ * a time, one of each asker, and one asker after the other.
  */
-import { BoundedMap } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
-import { MAX_NAME_ASKERS, MAX_SYSTEM_LOOKUPS, WAITING_NAMES } from '../limits.ts'
+import { MAX_SYSTEM_LOOKUPS, WAITING_NAMES } from '../limits.ts'
 
 export type AskSystem = (name: string) => Promise<readonly string[]>
 
@@ -15,20 +14,13 @@ export interface Asker {
   readonly signal: AbortSignal
 }
 
-interface Waiting {
-  readonly asker: string
-  readonly begin: () => void
-}
-
 export class SystemNames {
   readonly #ask: AskSystem
   readonly #places = new Scope(WAITING_NAMES)
-  readonly #waiting = new Set<Waiting>()
+  /** Begins the look-ups that wait, by asker; whose look-up began last is last. */
+  readonly #waiting = new Map<string, Set<() => void>>()
   /** The askers for which a look-up goes on. */
   readonly #busy = new Set<string>()
-  /** The number of the last look-up of each asker. */
-  readonly #served = new BoundedMap<string, number>(MAX_NAME_ASKERS)
-  #lookUps = 0
 
   constructor(ask: AskSystem) {
     this.#ask = ask
@@ -38,9 +30,11 @@ export class SystemNames {
   lookUp(name: string, { asker, signal }: Asker): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error)
+      const own = this.#waiting.get(asker) ?? new Set()
       const leave = () => {
         place?.release()
-        this.#waiting.delete(waiting)
+        own.delete(begin)
+        if (own.size === 0) this.#waiting.delete(asker)
         signal.removeEventListener('abort', abort)
       }
       const abort = () => {
@@ -55,28 +49,24 @@ export class SystemNames {
         leave()
         void this.#run(name, asker).then(resolve, reject)
       }
-      const waiting: Waiting = { asker, begin }
       const place = this.#places.reserve({ address: asker, end: refuse })
       if (place === undefined) return refuse()
       signal.addEventListener('abort', abort, { once: true })
-      this.#waiting.add(waiting)
+      this.#waiting.set(asker, own.add(begin))
       this.#next()
     })
   }
 
   #next(): void {
-    while (this.#busy.size < MAX_SYSTEM_LOOKUPS) {
-      const idle = [...this.#waiting].filter(({ asker }) => !this.#busy.has(asker))
-      const [next] = idle.toSorted((a, b) => this.#servedAt(a) - this.#servedAt(b))
-      if (next === undefined) return
-      this.#busy.add(next.asker)
-      this.#served.set(next.asker, ++this.#lookUps)
-      next.begin()
+    for (const [asker, own] of this.#waiting) {
+      if (this.#busy.size >= MAX_SYSTEM_LOOKUPS) return
+      const [begin] = own
+      if (begin === undefined || this.#busy.has(asker)) continue
+      this.#busy.add(asker)
+      this.#waiting.delete(asker)
+      this.#waiting.set(asker, own)
+      begin()
     }
-  }
-
-  #servedAt({ asker }: Waiting): number {
-    return this.#served.get(asker) ?? 0
   }
 
   async #run(name: string, asker: string): Promise<readonly string[]> {

@@ -201,36 +201,16 @@ function readLeftOut(read: ReturnType<typeof readFields>, first: number): LeftOu
   return leftOut
 }
 
-/** Writes many entries into one block, without an object for each field: lists are long, and many receivers ask for them. */
+/** Writes many entries into one block, without an array for each field: lists are long, and many receivers ask for them. */
 function encodeEntries(entries: readonly ManifestEntry[]): Uint8Array {
-  const most = entries.reduce((sum, { path }) => sum + pathByteLength(path) + ENTRY_OVERHEAD_BYTES, 0)
-  const out = Buffer.allocUnsafeSlow(most)
-  let end = 0
-  for (const entry of entries) end = writeEntry(entry, { out, at: end })
-  return out.subarray(0, end)
-}
-
-interface Place {
-  readonly out: Buffer
-  readonly at: number
-}
-
-/** @returns where the next entry begins */
-function writeEntry(
-  { path, isFolder, size, modifiedMs, isExecutable }: ManifestEntry,
-  { out, at }: Place,
-): number {
-  const pathBytes = pathByteLength(path)
-  const changedMs = Math.max(0, modifiedMs)
-  const length =
-    1 + varintLength(pathBytes) + pathBytes + 2 + 1 + varintLength(size) + 1 + varintLength(changedMs) + 2
-  let end = writeVarint(out, length, writeVarint(out, ENTRY_TAG, at))
-  end = writeVarint(out, pathBytes, writeVarint(out, tagOf(1, LENGTH_DELIMITED), end))
-  end += path.isWellFormed() ? out.write(path, end) : encodePath(path).copy(out, end)
-  end = writeVarint(out, Number(isFolder), writeVarint(out, tagOf(2, 0), end))
-  end = writeVarint(out, size, writeVarint(out, tagOf(3, 0), end))
-  end = writeVarint(out, changedMs, writeVarint(out, tagOf(4, 0), end))
-  return writeVarint(out, Number(isExecutable), writeVarint(out, tagOf(5, 0), end))
+  const out = writer()
+  for (const { path, isFolder, size, modifiedMs, isExecutable } of entries) {
+    out.uint32(ENTRY_TAG).fork().uint32(tagOf(1, LENGTH_DELIMITED)).bytes(encodePath(path))
+    out.uint32(tagOf(2, 0)).bool(isFolder).uint32(tagOf(3, 0)).uint64Number(size)
+    out.uint32(tagOf(4, 0)).uint64Number(Math.max(0, modifiedMs))
+    out.uint32(tagOf(5, 0)).bool(isExecutable).ldelim()
+  }
+  return out.finish()
 }
 
 /** Reads one of many entries without anything between the bytes and what it makes of them. */
@@ -249,22 +229,6 @@ function decodeEntry(input: Reader): ManifestEntry {
   }
   if (input.pos !== end) throw new RangeError('an entry ends within a field')
   return { path: decodePath(path), isFolder, size, modifiedMs, isExecutable }
-}
-
-/** The bytes of a whole number up to 2^53 - 1 as a varint. */
-function varintLength(value: number): number {
-  let length = 1
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++
-  return length
-}
-
-/** @returns where what follows begins */
-function writeVarint(out: Buffer, value: number, at: number): number {
-  let end = at
-  let rest = value
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) out[end++] = (rest % 0x80) | 0x80
-  out[end++] = rest
-  return end
 }
 
 function fields(

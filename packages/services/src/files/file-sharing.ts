@@ -17,7 +17,7 @@ import {
 } from './limits.ts'
 import { encodeFileMessage, REFUSAL } from './file-message.ts'
 import type { LeftOut } from './left-out.ts'
-import { FILE_PROTOCOL } from './protocol.ts'
+import { FILE_PROTOCOL } from '../protocols.ts'
 import { WITHDRAW_MS } from '../limits.ts'
 import { serveRawFiles } from './legacy/serve-raw-files.ts'
 import { nameTaken } from '../name-taken.ts'

@@ -1,6 +1,6 @@
 /** Sharing files needs these ports from the rest of a node. */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import type { Announcer, ByteStreams, PeerPath, ServicesLedger } from '../ports.ts'
+import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 
 /** A stream of bounded messages between two members who proved the network's key. */
@@ -43,19 +43,8 @@ export interface FileChannels {
   ): Promise<FileChannel>
 }
 
-export interface FilesNetwork {
-  readonly self: PeerId
+export interface FilesNetwork extends Omit<ServicesNetwork, 'onPath'> {
   readonly channels: FileChannels
-  /** The streams to legacy members. */
-  readonly streams: ByteStreams
-  /** Does a connected peer speak the protocol? Undefined: not connected, or it has not said yet. */
-  speaks(peer: PeerId, protocol: string): boolean | undefined
-  /** Resolves when connected and what it speaks is known. @throws MeshError `p2p.unreachable` */
-  connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /** Tells how the peer is connected; undefined when it is not. */
-  pathOf(peer: PeerId): PeerPath | undefined
-  /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
-  addressOf(peer: PeerId): string | undefined
 }
 
 export interface FilesComponents {

@@ -24,7 +24,7 @@ import {
 } from './limits.ts'
 import { receiveRawFile } from './legacy/receive-raw-file.ts'
 import type { FilesComponents } from './ports.ts'
-import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
+import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from '../protocols.ts'
 import { receiveShare } from './receive-session.ts'
 import { checkServiceName } from '../services/service-name.ts'
 import { ProgressMeter, type TransferProgress } from './transfer-progress.ts'

@@ -287,5 +287,5 @@ class ShareReceiver {
 }
 
 function unexpected(what: string) {
-  return filesError('files.bad_share', `the sender sent something out of turn: ${what}`)
+  return filesError('files.bad_share', `the sender sent something out of order: ${what}`)
 }

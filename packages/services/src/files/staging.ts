@@ -9,32 +9,10 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, statfs 
 import { dirname, join, resolve, sep } from 'node:path'
 import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
-import type { LeftOut } from './left-out.ts'
 import { checkLocalName, type Manifest, type ManifestEntry } from './manifest.ts'
 import { decodePath, placeIn } from './path-bytes.ts'
 import { isSystemError } from './scan.ts'
 import { findUnstorable, type Unstorable } from './storable-names.ts'
-
-export interface Staging {
-  /** Where the share stands in the end, absolute. */
-  readonly destination: string
-  /** The file system here cannot hold the entry of this index. */
-  isLeftOut(index: number): boolean
-  /** The entries that it cannot hold. */
-  readonly leftOut: LeftOut
-  isWhole(entry: ManifestEntry): Promise<boolean>
-  /**
-   * Opens a file for reading and writing, made where it is missing; bytes beyond the entry's size are cut
-   * off.
-   */
-  open(entry: ManifestEntry): Promise<{ readonly file: FileHandle; readonly size: number }>
-  /** Flushes the file to the disk, marks it whole and closes it. */
-  finish(entry: ManifestEntry, file: FileHandle): Promise<void>
-  /** Gives the destination its name. @throws MeshError `files.destination` */
-  commit(): Promise<void>
-  /** Lets another process go on; what came stays. */
-  release(): Promise<void>
-}
 
 const PART_SUFFIX = '.mesh-part'
 const FILE_MODE = 0o666
@@ -91,14 +69,17 @@ function createStaging(
     readonly unlock: () => Promise<void>
     readonly unstorable: Unstorable
   },
-): Staging {
+) {
   const { destination, part, tree, unlock, unstorable } = places
   const placeOf = ({ path }: ManifestEntry) => placeIn(tree, path)
   return {
+    /** Where the share stands in the end, absolute. */
     destination,
+    /** The entries that it cannot hold. */
     leftOut: unstorable.leftOut,
-    isLeftOut: (index) => unstorable.indices.has(index),
-    async isWhole(entry) {
+    /** The file system here cannot hold the entry of this index. */
+    isLeftOut: (index: number) => unstorable.indices.has(index),
+    async isWhole(entry: ManifestEntry): Promise<boolean> {
       const stats = await lstat(placeOf(entry)).catch(() => undefined)
       return (
         stats?.isFile() === true &&
@@ -106,7 +87,11 @@ function createStaging(
         Math.floor(stats.mtimeMs) === entry.modifiedMs
       )
     },
-    async open(entry) {
+    /**
+     * Opens a file for reading and writing, made where it is missing; bytes beyond the entry's size are cut
+     * off.
+     */
+    async open(entry: ManifestEntry): Promise<{ readonly file: FileHandle; readonly size: number }> {
       try {
         const file = await open(placeOf(entry), OPEN_FLAGS, entry.isExecutable ? EXECUTABLE_MODE : FILE_MODE)
         const { size } = await file.stat()
@@ -117,7 +102,8 @@ function createStaging(
         throw describeWriteError(error, destination)
       }
     },
-    async finish(entry, file) {
+    /** Flushes the file to the disk, marks it whole and closes it. */
+    async finish(entry: ManifestEntry, file: FileHandle): Promise<void> {
       try {
         await file.datasync()
         const seconds = entry.modifiedMs / 1_000
@@ -128,7 +114,8 @@ function createStaging(
         await file.close()
       }
     },
-    async commit() {
+    /** Gives the destination its name. @throws MeshError `files.destination` */
+    async commit(): Promise<void> {
       const source = manifest.isFolder ? tree : placeIn(tree, manifest.entries.at(0)?.path ?? '')
       try {
         await requireFree(destination, manifest)
@@ -139,9 +126,12 @@ function createStaging(
         throw describeWriteError(error, destination)
       }
     },
+    /** Lets another process go on; what came stays. */
     release: unlock,
   }
 }
+
+export type Staging = ReturnType<typeof createStaging>
 
 /** The times of files must be kept to the millisecond, which a `Date` or seconds with a fraction carry. */
 const OPEN_FLAGS = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)

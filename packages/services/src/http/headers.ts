@@ -14,7 +14,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
-/** @param raw names and values by turns, as Node gives them; so is the result @param without further names, lower case */
+/** @param raw names, each with its value behind it, as Node gives them; so is the result @param without further names, lower case */
 export function endToEnd(raw: readonly string[], without: readonly string[] = []): string[] {
   const named = namedByConnection(raw)
   const kept: string[] = []

@@ -14,8 +14,7 @@ import { readInTurns, setHeld } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
-import { admitLegacyUser } from './admit-legacy-user.ts'
-import { takeLegacyPlace } from './take-legacy-place.ts'
+import { admitLegacyUser, takeLegacyPlace } from './admit-legacy.ts'
 
 interface LegacyDestination {
   readonly host: string
@@ -34,15 +33,7 @@ export interface LegacyEgressComponents extends AcceptComponents {
   readonly onConnection: () => void
 }
 
-/** Takes a stream; never rejects. */
-export function createLegacyEgress(
-  components: LegacyEgressComponents,
-): (stream: ByteStream) => Promise<void> {
-  const egress = new LegacyEgress(components)
-  return (stream) => egress.take(stream)
-}
-
-class LegacyEgress {
+export class LegacyEgress {
   readonly #components: LegacyEgressComponents
   readonly #server = createServer({ maxHeaderSize: MAX_HTTP_HEAD_BYTES })
   readonly #peers = new WeakMap<object, ByteStream['peer']>()
@@ -55,6 +46,7 @@ class LegacyEgress {
     this.#server.on('clientError', (error, socket) => socket.destroy(error))
   }
 
+  /** Takes a stream; never rejects. */
   async take(stream: ByteStream): Promise<void> {
     const { refusals } = this.#components
     const { peer } = stream

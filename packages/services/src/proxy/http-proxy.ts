@@ -46,12 +46,6 @@ export interface HttpProxyInit {
   readonly clock: Clock
 }
 
-export interface HttpProxy {
-  /** @param socket a client's, paused @param first what it sent first */
-  take(socket: Socket, first: Uint8Array): void
-  stop(): void
-}
-
 type TunnelAgentInit = Pick<HttpProxyInit, 'open' | 'traffic' | 'clock'>
 
 /** Where a request goes to, as Node's HTTP hands it on to its agent. */
@@ -119,7 +113,7 @@ class TunnelAgent extends Agent {
   }
 }
 
-export function createHttpProxy(init: HttpProxyInit): HttpProxy {
+export function createHttpProxy(init: HttpProxyInit) {
   const { openLegacy, join, onError, traffic, clock } = init
   const budget = loopBudget(clock)
   const agent = new TunnelAgent(init)
@@ -194,7 +188,8 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
   }
 
   return {
-    take(socket, first) {
+    /** @param socket a client's, paused @param first what it sent first */
+    take(socket: Socket, first: Uint8Array) {
       const client = new HttpClient(socket, first, shared)
       clients.set(client.duplex, client)
       client.read()
@@ -202,6 +197,8 @@ export function createHttpProxy(init: HttpProxyInit): HttpProxy {
     stop: () => agent.destroy(),
   }
 }
+
+export type HttpProxy = ReturnType<typeof createHttpProxy>
 
 function refuse(response: ServerResponse, status: number, reason: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })

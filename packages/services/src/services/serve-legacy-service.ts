@@ -3,8 +3,7 @@
  * the first TCP or unix service that this node offers; a refusal is a reset.
  */
 import { toError } from '@mesh/core'
-import { admitLegacyUser } from '../legacy/admit-legacy-user.ts'
-import { takeLegacyPlace } from '../legacy/take-legacy-place.ts'
+import { admitLegacyUser, takeLegacyPlace } from '../legacy/admit-legacy.ts'
 import type { ByteStream } from '../ports.ts'
 import { spliceToEnd } from '../streams/splice.ts'
 import { sharedBy } from '../streams/unwritten.ts'

@@ -18,13 +18,6 @@ export interface UdpTargetInit {
   readonly clock: Clock
 }
 
-/** A target that datagrams can be sent to until it is closed. */
-export interface UdpTarget {
-  /** Drops the datagram when the kernel does not keep up. */
-  send(datagram: Uint8Array): void
-  close(): void
-}
-
 /**
  * @param addresses of the target's name, the preferred one first
  * @throws MeshError `services.target_down` when no address can be sent to
@@ -33,12 +26,13 @@ export async function openUdpTarget(
   addresses: readonly UdpAddress[],
   init: UdpTargetInit,
 ): Promise<UdpTarget> {
-  const target = new NamedTarget(addresses, init)
+  const target = new UdpTarget(addresses, init)
   await target.connect()
   return target
 }
 
-class NamedTarget implements UdpTarget {
+/** A target that datagrams can be sent to until it is closed. */
+export class UdpTarget {
   /** The one in use first. */
   readonly #addresses: UdpAddress[]
   readonly #init: UdpTargetInit
@@ -69,6 +63,7 @@ class NamedTarget implements UdpTarget {
     }
   }
 
+  /** Drops the datagram when the kernel does not keep up. */
   send(datagram: Uint8Array): void {
     this.#refusals = 0
     const socket = this.#socket

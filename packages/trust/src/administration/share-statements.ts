@@ -36,11 +36,7 @@ interface ShareComponents {
   readonly clock: Clock
 }
 
-export function createStatementSharing(components: ShareComponents): ExchangeKind {
-  return new StatementSharing(components)
-}
-
-class StatementSharing implements ExchangeKind {
+export class StatementSharing implements ExchangeKind {
   readonly first = 'digest'
   readonly #components: ShareComponents
   /** The digest of what each peer was last shown. */

@@ -13,23 +13,15 @@ export interface PeerGateInit {
 }
 
 export class PeerGate {
+  enabled: boolean
   readonly #init: PeerGateInit
   readonly #self: PeerId
-  #enabled: boolean
   #list: ReadonlySet<string> = new Set()
 
   constructor(init: PeerGateInit, self: PeerId) {
     this.#init = init
     this.#self = self
-    this.#enabled = init.enabled
-  }
-
-  get enabled(): boolean {
-    return this.#enabled
-  }
-
-  set enabled(enabled: boolean) {
-    this.#enabled = enabled
+    this.enabled = init.enabled
   }
 
   /** Reads the list anew. */
@@ -39,7 +31,7 @@ export class PeerGate {
 
   /** True when nobody but this node may pass. */
   get isShut(): boolean {
-    return this.#enabled && !this.#init.relaxed && this.#list.size === 0
+    return this.enabled && !this.#init.relaxed && this.#list.size === 0
   }
 
   isListed(peer: string): boolean {
@@ -47,7 +39,7 @@ export class PeerGate {
   }
 
   mayPass(peer: string): boolean {
-    if (!this.#enabled || this.#list.has(peer)) return true
+    if (!this.enabled || this.#list.has(peer)) return true
     return this.#init.relaxed && this.#list.size === 0
   }
 }

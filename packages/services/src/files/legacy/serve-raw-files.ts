@@ -4,10 +4,10 @@
  */
 import { type Clock, type Logger, toError } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
-import { admitLegacyUser } from '../../legacy/admit-legacy-user.ts'
+import { admitLegacyUser } from '../../legacy/admit-legacy.ts'
 import { MAX_RECEIVERS_PER_PEER } from '../limits.ts'
 import type { FilesNetwork } from '../ports.ts'
-import { LEGACY_FILE_PROTOCOL } from '../protocol.ts'
+import { LEGACY_FILE_PROTOCOL } from '../../protocols.ts'
 import { readBlocks } from '../block-file.ts'
 import { openShared } from '../scan.ts'
 import type { SendingLoad } from '../sending-load.ts'

@@ -7,7 +7,7 @@
 import { BUCKETS, createMemo, KeyedCounts } from '@mesh/core'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_SHARED_SUBNET_ADDRESSES } from '../limits.ts'
-import { comparePositions } from './position-order.ts'
+import { byAge } from './position-order.ts'
 
 /** The claims of addresses of one /24. Counts are kept, as each stored row asks for them. */
 interface Subnet {
@@ -24,7 +24,7 @@ interface Signer {
   readonly rows: Map<Entry, KeyedEntry>
 }
 
-export class AddressShares {
+export class AddressClaims {
   /** The claims by the first three numbers of the addresses. */
   readonly #subnets = new Map<string, Subnet>()
 
@@ -58,13 +58,10 @@ export class AddressShares {
   }
 
   /**
-   * The signer that has to give up an entry after this row was stored, and that entry; undefined when nothing has to go.
+   * The entry that has to go after this row was stored; undefined when nothing has to.
    * @param self this node, whose own entries never go for others'
    */
-  excessAfter(
-    row: KeyedEntry,
-    self: string,
-  ): { readonly owner: string; readonly first: KeyedEntry } | undefined {
+  excessAfter(row: KeyedEntry, self: string): KeyedEntry | undefined {
     const address = claimedAddress(row)
     const subnet = address === undefined ? undefined : this.#subnets.get(subnetOf(address))
     if (subnet === undefined || subnet.addresses.size <= MAX_SHARED_SUBNET_ADDRESSES) return undefined
@@ -74,20 +71,9 @@ export class AddressShares {
       const held = addresses.size
       if (held > most || (held === most && held > 1 && each > owner)) [owner, most] = [each, held]
     }
-    const first = oldestOf(subnet.signers.get(owner)?.rows)
-    return first === undefined || owner === '' ? undefined : { owner, first }
+    const rows = owner === '' ? undefined : subnet.signers.get(owner)?.rows
+    return rows?.values().reduce((oldest, row) => (byAge(row, oldest) < 0 ? row : oldest))
   }
-}
-
-function oldestOf(rows: Signer['rows'] | undefined): KeyedEntry | undefined {
-  let oldest: KeyedEntry | undefined
-  for (const row of rows?.values() ?? []) if (oldest === undefined || isOlder(row, oldest)) oldest = row
-  return oldest
-}
-
-function isOlder(a: KeyedEntry, b: KeyedEntry): boolean {
-  if (a.entry.version !== b.entry.version) return a.entry.version < b.entry.version
-  return comparePositions(a, b) < 0
 }
 
 const subnetOf = (address: string) => address.slice(0, address.lastIndexOf('.'))

@@ -1,6 +1,7 @@
 import { BUCKETS, type PeerId } from '@mesh/core'
 import { type AdmitComponents, admitUser, isUser } from '../users/admit-user.ts'
-import { RequestRefused } from '../wire/accept.ts'
+import type { ByteStream } from '../ports.ts'
+import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 
 const NO_ENTRIES = new Uint8Array()
 
@@ -20,4 +21,18 @@ export async function admitLegacyUser(peer: PeerId, components: AdmitComponents)
   }
   const reason = await admitUser({ peer, entries: NO_ENTRIES, isAdmitted }, components)
   if (reason !== undefined) throw new RequestRefused('not_user', reason)
+}
+
+/** Takes a place for a legacy member's stream and gives what frees it; resets the stream, undefined, where all are taken. */
+export function takeLegacyPlace(
+  stream: ByteStream,
+  { connections, network, refusals }: Pick<AcceptComponents, 'connections' | 'network' | 'refusals'>,
+): (() => void) | undefined {
+  const { peer } = stream
+  const end = () => stream.abort(new Error('others wait for a connection'))
+  const release = connections.reserve({ peer, address: network.addressOf(peer) ?? '', end })?.release
+  if (release !== undefined) return release
+  refusals.refuse('legacy.busy', peer, 'too many connections at a time')
+  stream.abort(new Error('too many connections'))
+  return undefined
 }
