@@ -54,6 +54,7 @@ export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
 interface Parts {
   readonly supervisor: EngineSupervisor
   readonly tunnels: Tunnels
+  readonly applier: TableApplier
 }
 
 class MeshVpn implements Vpn {
@@ -76,7 +77,6 @@ class MeshVpn implements Vpn {
   /** All that starting waits for is there. */
   #isUp = false
   #parts: Parts | undefined
-  #applier: TableApplier | undefined
   #watch: TableWatch | undefined
   #table: VpnTable | undefined
 
@@ -120,7 +120,22 @@ class MeshVpn implements Vpn {
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },
     )
-    this.#guests = this.#createGuests()
+    this.#guests = new Guests(
+      {
+        options: init,
+        ranges: this.#ranges,
+        derivedRange: this.#checked.derivedRange,
+        own: this.#own,
+        accepted: () => this.#table?.accepted ?? [],
+        udpPort: () => this.#parts?.supervisor.engine.udpPort,
+        candidates: () => this.#parts?.tunnels.candidates() ?? [],
+        hasExit: () => hasExit(this.#init, this.#table),
+        counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
+        neighbours: () => listNeighbours(this.#components).length,
+        onChange: () => this.#watch?.rebuild(),
+      },
+      { ...components, store: components.guestStore ?? NO_STORE },
+    )
     this.#exit = new OwnExit(init.exitNode, {
       ...components,
       store: components.exitStore ?? NO_STORE,
@@ -151,25 +166,6 @@ class MeshVpn implements Vpn {
   announceAgain(): void {
     this.#own.announceAgain()
     this.#tellProblems()
-  }
-
-  #createGuests(): Guests {
-    return new Guests(
-      {
-        options: this.#init,
-        ranges: this.#ranges,
-        derivedRange: this.#checked.derivedRange,
-        own: this.#own,
-        accepted: () => this.#table?.accepted ?? [],
-        udpPort: () => this.#parts?.supervisor.engine.udpPort,
-        candidates: () => this.#parts?.tunnels.candidates() ?? [],
-        hasExit: () => hasExit(this.#init, this.#table),
-        counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
-        neighbours: () => listNeighbours(this.#components).length,
-        onChange: () => this.#watch?.rebuild(),
-      },
-      { ...this.#components, store: this.#components.guestStore ?? NO_STORE },
-    )
   }
 
   get interface(): EngineInterface | undefined {
@@ -212,7 +208,7 @@ class MeshVpn implements Vpn {
       interfaceProblem: this.#parts?.supervisor.interfaceProblem,
       ranges: this.#checked.ranges,
       own: this.#own,
-      applier: this.#applier,
+      applier: this.#parts?.applier,
       isUp: this.#isUp,
       tunnels: this.#parts?.tunnels,
       init: this.#init,
@@ -314,7 +310,7 @@ class MeshVpn implements Vpn {
               this.#tellProblems()
             },
             onReopened: () => {
-              this.#applier?.forgetRoutes()
+              this.#parts?.applier.forgetRoutes()
               this.#parts?.tunnels.engineReopened()
               this.#watch?.rebuild()
               this.#tellProblems()
@@ -341,7 +337,7 @@ class MeshVpn implements Vpn {
         network,
         engine: supervisor.engine,
         onTunnels: () => {
-          this.#applier?.setEngineTable()
+          this.#parts?.applier.setEngineTable()
           this.#exit.follow()
         },
         onUdpPath: (peer) => {
@@ -355,7 +351,7 @@ class MeshVpn implements Vpn {
       },
     )
     this.#ends.push(() => tunnels.stop())
-    this.#applier = new TableApplier(
+    const applier = new TableApplier(
       {
         ranges: this.#ranges,
         advertised: receivedRanges(this.#init),
@@ -368,13 +364,13 @@ class MeshVpn implements Vpn {
       },
       { supervisor, tunnels, network, log },
     )
-    return { supervisor, tunnels }
+    return { supervisor, tunnels, applier }
   }
 
   #apply(table: VpnTable): void {
     this.#table = table
     if (this.#parts === undefined) return
-    this.#applier?.apply(table)
+    this.#parts.applier.apply(table)
     this.#exit.learn(table.exit)
     this.#tellProblems()
   }

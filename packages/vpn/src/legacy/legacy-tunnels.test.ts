@@ -98,7 +98,7 @@ describe.skipIf(whyNoAddon !== undefined)(`legacy members${because(whyNoAddon)}`
     await eventually(() =>
       expect(strict.tunnels.status(peerOf(2)).lastError).toMatchObject({ code: 'vpn.no_common_protocol' }),
     )
-    expect(strict.tunnels.tunnelOf(peerOf(2))).toEqual({ kind: 'none' })
+    expect(strict.tunnels.chosenOf(peerOf(2)).tunnel).toEqual({ kind: 'none' })
   })
 
   it('become sealed when they are updated, and get nothing unsealed from then on', async () => {

@@ -70,7 +70,7 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
       local: rangesOf(number),
       peers: peers.map((other) => {
         const id = peerOf(other)
-        return { peer: id, allowed: rangesOf(other), mtu: tunnels.mtuOf(id), tunnel: tunnels.tunnelOf(id) }
+        return { peer: id, allowed: rangesOf(other), ...tunnels.chosenOf(id) }
       }),
     })
   const tunnels = new Tunnels(

@@ -19,18 +19,7 @@ interface PathSearchComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly isNeeded: (peer: PeerId) => boolean
 }
 
-export interface PathSearch {
-  /** The engine's event `pathNeeded`: packets wait for the peer. */
-  pathNeeded(peer: PeerId): void
-  /** Ends the search for the peer, and what is known of those before. */
-  forget(peer: PeerId): void
-  lastErrorOf(peer: PeerId): Error | undefined
-  /** Number of peers that are searched for now. */
-  readonly running: number
-  /** Number of peers that wait for a search. */
-  readonly waiting: number
-  stop(): void
-}
+export type PathSearch = ReturnType<typeof createPathSearch>
 
 interface Failure {
   readonly backoff: Backoff
@@ -38,7 +27,7 @@ interface Failure {
   cancelRetry: (() => void) | undefined
 }
 
-export function createPathSearch({ find, isNeeded, clock, random }: PathSearchComponents): PathSearch {
+export function createPathSearch({ find, isNeeded, clock, random }: PathSearchComponents) {
   const failures = new Map<PeerId, Failure>()
   const stopping = new AbortController()
 
@@ -75,7 +64,8 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
   }
 
   return {
-    pathNeeded(peer) {
+    /** The engine's event `pathNeeded`: packets wait for the peer. */
+    pathNeeded(peer: PeerId): void {
       if (stopping.signal.aborted || queue.has(peer) || !isNeeded(peer)) return
       const failure = failures.get(peer)
       const waitMs = failure?.backoff.remainingMs() ?? 0
@@ -85,11 +75,14 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
         if (isNeeded(peer)) queue.enqueue(peer)
       })
     },
+    /** Ends the search for the peer, and what is known of those before. */
     forget,
-    lastErrorOf: (peer) => failures.get(peer)?.lastError,
+    lastErrorOf: (peer: PeerId) => failures.get(peer)?.lastError,
+    /** Number of peers that are searched for now. */
     get running() {
       return queue.running
     },
+    /** Number of peers that wait for a search. */
     get waiting() {
       return queue.waiting
     },

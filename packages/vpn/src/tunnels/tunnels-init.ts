@@ -7,7 +7,7 @@ import type { PathsInit } from '../paths/paths-init.ts'
 import type { PeerPath, TunnelEngine, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
 import type { Refusal } from '../streams/refusals.ts'
-import type { VpnComponents } from '../vpn.ts'
+import type { VpnComponents, VpnProbe } from '../vpn.ts'
 
 export interface TunnelsInit {
   readonly self: PeerId
@@ -27,7 +27,7 @@ export interface TunnelsComponents extends Pick<VpnComponents, 'clock' | 'random
   readonly network: Omit<VpnNetwork, 'blockRanges'>
   readonly engine: TunnelEngine
   /**
-   * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
+   * Called when `chosenOf` says something else, at most every 20 ms and never from inside a
    * call to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read
    * from then on.
    */
@@ -59,9 +59,4 @@ export interface TunnelStatus {
   readonly lastError: Error | undefined
 }
 
-export interface TunnelProbe {
-  readonly path: 'direct' | 'relayed'
-  readonly transport: string | undefined
-  readonly rttMs: number
-  readonly mtu: number
-}
+export type TunnelProbe = Pick<VpnProbe, 'path' | 'transport' | 'rttMs' | 'mtu'>
