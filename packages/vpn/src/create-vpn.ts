@@ -11,7 +11,20 @@
  */
 import { type AddressInRange, type Cidr, type PeerId, untilAborted } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
-import { NO_STORE } from './addresses/lease-store.ts'
+import {
+  type AddedGuest,
+  type GuestRequest,
+  type GuestStatus,
+  NO_STORE,
+  type Vpn,
+  type VpnComponents,
+  type VpnEvent,
+  type VpnInit,
+  type VpnProbe,
+  type VpnProblem,
+  type VpnState,
+  type VpnStatus,
+} from './vpn.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
@@ -27,24 +40,10 @@ import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-rou
 import { vpnStatus } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { tableInputs, takesRoutes } from './table/table-inputs.ts'
-import type { TableInput } from './table/table-input.ts'
 import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
 import { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
-import type {
-  AddedGuest,
-  GuestRequest,
-  GuestStatus,
-  Vpn,
-  VpnComponents,
-  VpnEvent,
-  VpnInit,
-  VpnProbe,
-  VpnProblem,
-  VpnState,
-  VpnStatus,
-} from './vpn.ts'
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
   return new MeshVpn(init, { ...components, log: components.log.child('vpn') })
@@ -66,7 +65,6 @@ class MeshVpn implements Vpn {
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
-  readonly #readInput: () => TableInput
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** The steps that undo what starting began, in the reverse order. */
@@ -90,18 +88,6 @@ class MeshVpn implements Vpn {
     const takesIpv6 = host.hasIpv6() && (init.mtu ?? DEFAULT_MTU) >= MIN_IPV6_MTU
     this.#checked = { host, ranges: given, derivedRange: derived.range, takesIpv6 }
     this.#ranges = [...new Set([...given, derived.range])]
-    this.#readInput = tableInputs(
-      {
-        options: init,
-        derived,
-        ranges: this.#ranges,
-        own: () => this.#own.all(),
-        guests: () => this.#guests.all(),
-        exit: () => this.#exit.wish(),
-        interfaceName: () => this.interface?.name ?? init.interface,
-      },
-      components,
-    )
     this.#own = new OwnAddresses(
       {
         derived,
@@ -233,8 +219,7 @@ class MeshVpn implements Vpn {
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
+    return (this.#stopped ??= this.#stop())
   }
 
   #untilStopped(given: AbortSignal | undefined): AbortSignal {
@@ -245,8 +230,7 @@ class MeshVpn implements Vpn {
   async #stop(): Promise<void> {
     this.#stopping.abort(vpnError('vpn.stopped', 'the VPN was stopped'))
     for (const end of this.#ends.splice(0).reverse()) await end()
-    this.#parts = undefined
-    this.#watch = undefined
+    this.#parts = this.#watch = undefined
     this.#enter('stopped')
   }
 
@@ -262,22 +246,32 @@ class MeshVpn implements Vpn {
     const { tunnels } = (this.#parts = this.#openParts())
     await tunnels.start()
     signal.throwIfAborted()
-    const watch = new TableWatch(
+    const read = tableInputs(
       {
-        read: this.#readInput,
+        options: this.#init,
+        derivedRange: this.#checked.derivedRange,
+        ranges: this.#ranges,
+        own: () => this.#own.all(),
+        guests: () => this.#guests.all(),
+        exit: () => this.#exit.wish(),
+        interfaceName: () => this.interface?.name ?? this.#init.interface,
+      },
+      this.#components,
+    )
+    const watch = (this.#watch = new TableWatch(
+      {
+        read,
         followsRoutes: takesRoutes(this.#init),
         advertisesRoutes: advertiseRoutes.length > 0,
         onTable: (table) => this.#apply(table),
       },
       this.#components,
-    )
-    this.#watch = watch
+    ))
     this.#ends.push(() => watch.stop())
     await untilAborted(watch.ready, signal)
     if (this.#own.leasing) this.#enter('leasing')
     this.#ends.push(() => this.#own.stop())
     await this.#own.start(signal)
-    signal.throwIfAborted()
     this.#guests.start()
     this.#ends.push(() => this.#guests.stop())
     this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
@@ -369,8 +363,7 @@ class MeshVpn implements Vpn {
 
   #apply(table: VpnTable): void {
     this.#table = table
-    if (this.#parts === undefined) return
-    this.#parts.applier.apply(table)
+    this.#parts?.applier.apply(table)
     this.#exit.learn(table.exit)
     this.#tellProblems()
   }

@@ -269,8 +269,7 @@ export class Paths {
 
   #step(member: Member, input: PathInput): void {
     const { clock } = this.#components
-    const effects = step(member.state, input, clock.monotonic())
-    for (const effect of effects) this.#run(member, effect)
+    for (const effect of step(member.state, input, clock.monotonic())) this.#run(member, effect)
     this.#tellReason(member)
     member.cancelTick?.()
     const now = clock.monotonic()

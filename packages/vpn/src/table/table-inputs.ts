@@ -12,7 +12,8 @@ import type { ExitWish } from './choose-exit.ts'
 interface TableInputsInit {
   /** The wishes of the person. */
   readonly options: VpnInit
-  readonly derived: AddressInRange
+  /** The range in which each peer has the address that follows from its id. */
+  readonly derivedRange: Cidr
   /** This node's VPN ranges. */
   readonly ranges: readonly Cidr[]
   readonly guests: () => readonly Guest[]
@@ -33,7 +34,7 @@ export function takesRoutes({
 
 /** The returned function gives the input as it is then. */
 export function tableInputs(
-  { options, derived, ranges, own, guests, exit, interfaceName }: TableInputsInit,
+  { options, derivedRange, ranges, own, guests, exit, interfaceName }: TableInputsInit,
   { ledger, clock, host }: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>,
 ): () => TableInput {
   const { acceptRoutes = false, acceptRoutesFrom = [] } = options
@@ -42,7 +43,7 @@ export function tableInputs(
   const addressOf = (peer: PeerId) => {
     const known = derivedAddresses.get(peer)
     if (known !== undefined) return known
-    const { address } = deriveIpv6(derived.range, peer)
+    const { address } = deriveIpv6(derivedRange, peer)
     derivedAddresses.set(peer, address)
     return address
   }
@@ -54,7 +55,7 @@ export function tableInputs(
     livenessMs: options.livenessMs ?? DEFAULT_LIVENESS_MS,
     own: own().map(({ address }) => address),
     ranges,
-    derived: { prefix: derived.range, addressOf },
+    derived: { prefix: derivedRange, addressOf },
     staticPeers: options.staticPeers ?? [],
     admits: (peer) => ledger.admits(peer),
     router: options.router,

@@ -16,10 +16,9 @@ import { KeyMember, type LiveChannel } from './key-member.ts'
 import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
 import {
   CONTROL_CHANNELS_PER_PEER,
-  EXCHANGE_RETRY_MS,
+  EXCHANGE_RETRY,
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
-  MAX_EXCHANGE_RETRY_MS,
   MAX_OWN_EXCHANGES,
   SECOND_OPENER_MS,
   SERVED_EXCHANGES,
@@ -147,8 +146,7 @@ export class KeyChannels {
   #memberFor(peer: PeerId): KeyMember {
     const known = this.#members.get(peer)
     if (known !== undefined) return known
-    const limits = { leastMs: EXCHANGE_RETRY_MS, mostMs: MAX_EXCHANGE_RETRY_MS }
-    const member = new KeyMember(peer, createBackoff(limits, this.#components))
+    const member = new KeyMember(peer, createBackoff(EXCHANGE_RETRY, this.#components))
     this.#members.set(peer, member)
     return member
   }
@@ -156,7 +154,7 @@ export class KeyChannels {
   #onPresence(peer: PeerId, present: boolean): void {
     const member = this.#memberFor(peer)
     member.present = present
-    if (present) member.backoff.hasten(EXCHANGE_RETRY_MS)
+    if (present) member.backoff.hasten(EXCHANGE_RETRY.leastMs)
     this.#advance(member)
   }
 

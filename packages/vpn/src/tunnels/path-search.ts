@@ -3,13 +3,7 @@ import { type PeerId, toError } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { createWorkQueue } from './work-queue.ts'
-import {
-  MAX_SEARCH_RETRY_MS,
-  MAX_SEARCHES,
-  MAX_WAITING_SEARCHES,
-  SEARCH_MS,
-  SEARCH_RETRY_MS,
-} from './limits.ts'
+import { MAX_SEARCHES, MAX_WAITING_SEARCHES, SEARCH_MS, SEARCH_RETRY } from './limits.ts'
 import type { VpnComponents } from '../vpn.ts'
 
 interface PathSearchComponents extends Pick<VpnComponents, 'clock' | 'random'> {
@@ -46,9 +40,8 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
   })
 
   function failed(peer: PeerId, error: Error): void {
-    const limits = { leastMs: SEARCH_RETRY_MS, mostMs: MAX_SEARCH_RETRY_MS }
     const failure = failures.get(peer) ?? {
-      backoff: createBackoff(limits, { clock, random }),
+      backoff: createBackoff(SEARCH_RETRY, { clock, random }),
       lastError: undefined,
       cancelRetry: undefined,
     }
