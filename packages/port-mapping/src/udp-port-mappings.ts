@@ -54,7 +54,7 @@ interface Wish {
   readonly onMapped: OnMapped
   /** Where it is reached, by the router's name. */
   readonly mapped: Map<string, PortMapping>
-  /** What ends the next renewal, by the router's name. */
+  /** Functions that cancel the next renewal, by the router's name. */
   readonly renewals: Map<string, () => void>
 }
 

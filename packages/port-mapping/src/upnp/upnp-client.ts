@@ -8,7 +8,7 @@
  * 3. Map at the routers: a few at a time, the default router always.
  */
 import { EventEmitter, on } from 'node:events'
-import type { FindGatewaysOptions, UPnPNAT } from '@achingbrain/nat-port-mapper'
+import type { FindGatewaysOptions } from '@achingbrain/nat-port-mapper'
 import { BoundedMap, type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import {

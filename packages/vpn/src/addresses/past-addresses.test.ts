@@ -8,7 +8,6 @@ import { STEP_ENTRIES } from '../limits.ts'
 import {
   MAX_PAST_ADDRESSES_PER_PEER,
   PAST_ADDRESS_MS,
-  SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
 import { PastAddresses } from './past-addresses.ts'

@@ -88,7 +88,7 @@ export class KeyChannels {
     return this.#keys.keyOf(peer)
   }
 
-  /** What is known of a member: its channels, and what it told last. */
+  /** Gives the channels of a member, and the paths that it told last. */
   memberOf(peer: PeerId): KeyMember | undefined {
     return this.#members.get(peer)
   }

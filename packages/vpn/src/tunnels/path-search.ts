@@ -71,14 +71,6 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
     /** Ends the search for the peer, and what is known of those before. */
     forget,
     lastErrorOf: (peer: PeerId) => failures.get(peer)?.lastError,
-    /** Number of peers that are searched for now. */
-    get running() {
-      return queue.running
-    },
-    /** Number of peers that wait for a search. */
-    get waiting() {
-      return queue.waiting
-    },
     stop() {
       stopping.abort(tunnelError('vpn.stopped', 'the VPN stops'))
       queue.stop()

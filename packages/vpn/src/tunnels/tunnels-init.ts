@@ -2,11 +2,9 @@
 import type { PeerId } from '@mesh/core'
 import type { Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
-import type { Candidate } from '../wire/control-message.ts'
 import type { PathsInit } from '../paths/paths-init.ts'
 import type { PeerPath, TunnelEngine, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
-import type { Refusal } from '../streams/refusals.ts'
 import type { VpnComponents, VpnProbe } from '../vpn.ts'
 
 export interface TunnelsInit {
@@ -19,8 +17,6 @@ export interface TunnelsInit {
   readonly mtu: number
   /** The addresses of this machine, and those of the VPN, which are no way to a peer over UDP. */
   readonly paths: Omit<PathsInit, 'self'>
-  /** True when this node takes part in `/edgevpn/0.1`, as by default. */
-  readonly legacy?: boolean
 }
 
 export interface TunnelsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {

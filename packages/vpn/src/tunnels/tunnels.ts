@@ -97,7 +97,7 @@ export class Tunnels {
       onUnanswered: (peer) => this.#liveness.unanswered(peer),
       onAnswered: (peer) => this.#liveness.answered(peer),
     })
-    this.#legacy = new LegacyTunnels(init.legacy ?? true, {
+    this.#legacy = new LegacyTunnels({
       ...shared,
       refusal: (peer) => this.#refusalOfLegacy(peer),
       prepare: (peer, signal) => this.#prepareLegacy(peer, signal),

@@ -35,12 +35,6 @@ export function createWorkQueue(init: {
     remove: (peer: PeerId) => void waiting.delete(peer),
     /** True while the peer waits or runs. */
     has: (peer: PeerId) => waiting.has(peer) || running.has(peer),
-    get waiting() {
-      return waiting.size
-    },
-    get running() {
-      return running.size
-    },
     stop() {
       stopped = true
       waiting.clear()
