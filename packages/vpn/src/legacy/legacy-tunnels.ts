@@ -72,7 +72,7 @@ export class LegacyTunnels {
   /** Number of streams open to the peer, and of packets whose streams were refused or broke. */
   sentTo(peer: PeerId) {
     const sender = this.#senders.get(peer)
-    return { open: sender?.open ?? 0, lost: sender?.lost ?? 0, lastError: sender?.lastError }
+    return { open: sender?.open ?? 0, lastError: sender?.lastError }
   }
 
   stop(): void {

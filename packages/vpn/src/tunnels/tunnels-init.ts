@@ -49,8 +49,6 @@ export interface TunnelStatus {
     /** How many streams to a legacy member are open. */
     readonly legacy: number
   }
-  /** Number of packets to a legacy member whose streams were refused or broke. */
-  readonly lost: number
   /** Why the peer was not reached when it was tried last. */
   readonly lastError: Error | undefined
 }

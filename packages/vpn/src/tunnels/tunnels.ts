@@ -183,7 +183,6 @@ export class Tunnels {
       mtu,
       sessionSince: this.#peers.get(peer)?.sessionSince,
       streams: { ...this.#packets.streamsOf(peer), legacy: sent.open },
-      lost: sent.lost,
       lastError: this.#search.lastErrorOf(peer) ?? this.#packets.lastErrorOf(peer) ?? sent.lastError,
     }
   }
