@@ -19,7 +19,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
-    // one script on purpose: a page that is embedded gains nothing from many; the browser test bounds its size
+    // the browser test bounds the size of the scripts
     chunkSizeWarningLimit: 800,
   },
   server: { host: '127.0.0.1', proxy: { '/api': { target: DEVELOPMENT_NODE, changeOrigin: true } } },

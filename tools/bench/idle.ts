@@ -5,7 +5,7 @@
  */
 import type { ApiClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
-import { estimateIdleTraffic } from '@mesh/replication'
+import { estimateIdleTraffic } from '../../packages/replication/bench/idle-traffic.ts'
 import { createLab, type Lab, whyNoNamespaces } from '@mesh/testkit'
 import { createMesh, LOOPBACK_ARGS, makeToken, type Mesh } from '../../apps/node/test/harness.ts'
 import { round } from './statistics.ts'

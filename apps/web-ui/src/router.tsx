@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  lazyRouteComponent,
   Link,
   type RouterHistory,
 } from '@tanstack/react-router'
@@ -17,73 +18,47 @@ import {
   validateFilesSearch,
   validateServicesSearch,
 } from './frame/search-params.ts'
-import { ExitPage } from './pages/exit/exit-page.tsx'
-import { GuestsPage } from './pages/guests/guests-page.tsx'
-import { AccessPage } from './pages/access/access-page.tsx'
-import { LedgerPage } from './pages/ledger/ledger-page.tsx'
-import { MorePage } from './pages/lists/more-page.tsx'
-import { NamesPage } from './pages/names/names-page.tsx'
-import { FilesPage } from './pages/offers/files-page.tsx'
-import { ServicesPage } from './pages/offers/services-page.tsx'
-import { MachinePanel } from './pages/machines/machine-panel.tsx'
-import { MachinesPage } from './pages/machines/machines-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import page from './pages/page.module.css'
 import { ErrorNote } from './parts/notes.tsx'
 
-const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
+const otherPages = () => import('./pages/other-pages.ts')
+const later = (name: keyof Awaited<ReturnType<typeof otherPages>>) => lazyRouteComponent(otherPages, name)
 
-const overview = createRoute({ getParentRoute: () => root, path: '/', component: OverviewPage })
-const machines = createRoute({
-  getParentRoute: () => root,
-  path: '/machines',
-  validateSearch: validateListSearch,
-  component: MachinesPage,
-})
-const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: MachinePanel })
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
+const top = { getParentRoute: () => root }
+const list = { ...top, validateSearch: validateListSearch }
+const overview = createRoute({ ...top, path: '/', component: OverviewPage })
+const machines = createRoute({ ...list, path: '/machines', component: later('MachinesPage') })
+const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: later('MachinePanel') })
 const ledger = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/ledger',
   validateSearch: validateLedgerSearch,
-  component: LedgerPage,
+  component: later('LedgerPage'),
 })
 const names = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/names',
   validateSearch: validateNamesSearch,
-  component: NamesPage,
+  component: later('NamesPage'),
 })
 const services = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/services',
   validateSearch: validateServicesSearch,
-  component: ServicesPage,
+  component: later('ServicesPage'),
 })
 const files = createRoute({
-  getParentRoute: () => root,
+  ...top,
   path: '/files',
   validateSearch: validateFilesSearch,
-  component: FilesPage,
+  component: later('FilesPage'),
 })
-const guests = createRoute({
-  getParentRoute: () => root,
-  path: '/guests',
-  validateSearch: validateListSearch,
-  component: GuestsPage,
-})
-const exit = createRoute({
-  getParentRoute: () => root,
-  path: '/exit',
-  validateSearch: validateListSearch,
-  component: ExitPage,
-})
-const access = createRoute({
-  getParentRoute: () => root,
-  path: '/access',
-  validateSearch: validateListSearch,
-  component: AccessPage,
-})
-const more = createRoute({ getParentRoute: () => root, path: '/more', component: MorePage })
+const guests = createRoute({ ...list, path: '/guests', component: later('GuestsPage') })
+const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
+const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
+const more = createRoute({ ...top, path: '/more', component: later('MorePage') })
 
 const routeTree = root.addChildren([
   overview,

@@ -40,9 +40,23 @@ export function levelOf({ level, method }: Pick<RouteDefinition, 'level' | 'meth
   return level ?? (method === 'GET' ? 'read' : 'write')
 }
 
-/** Keeps the literal types of a definition. */
-export function defineRoute<const Route extends RouteDefinition>(route: Route): Route {
-  return route
+type Subject = RouteDefinition['tag']
+type Method = RouteDefinition['method']
+type Path = RouteDefinition['path']
+
+/** Gives what defines the routes of one subject, each by its method and path: `GET /api/dns`. Keeps literal types. */
+export function routesOf<const Tag extends Subject>(tag: Tag) {
+  return <
+    const M extends Method,
+    const P extends Path,
+    const Rest extends Omit<RouteDefinition, 'method' | 'path' | 'tag'>,
+  >(
+    line: `${M} ${P}`,
+    rest: Rest,
+  ) => {
+    const [method, path] = line.split(' ') as [M, P]
+    return { method, path, tag, ...rest }
+  }
 }
 
 type Inputs<Schema> = Schema extends z.ZodType ? z.input<Schema> : unknown

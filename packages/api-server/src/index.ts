@@ -36,14 +36,7 @@ export {
 export type { ApiListener } from './listen/open-listener.ts'
 export type { DebugPort, ProfileRequest } from './debug-port.ts'
 export type { LogLevelName, LogPort, ReachabilityState } from './operation-ports.ts'
-export type {
-  FetchedFile,
-  OfferedConnection,
-  OfferedFile,
-  OfferedService,
-  OfferShelf,
-  OffersPort,
-} from './offers-port.ts'
+export type { OfferShelf, OffersPort } from './offers-port.ts'
 export type {
   AccessPort,
   AdmissionState,
@@ -66,5 +59,5 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
-export type { VpnCounters, VpnGuest, VpnPeerState, VpnPort, VpnProbe, VpnStatus } from './vpn-port.ts'
+export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

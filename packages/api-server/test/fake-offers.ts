@@ -1,15 +1,9 @@
 /** Offers whose states the test reads back: what is put stands, what is removed is gone. */
-import type {
-  FetchedFile,
-  OfferedConnection,
-  OfferedFile,
-  OfferedService,
-  OfferShelf,
-  OffersPort,
-} from '../src/index.ts'
+import type { OfferShelf, OffersPort } from '../src/index.ts'
 
-const TRAFFIC = { openConnections: 1, connections: 2, bytesIn: 30, bytesOut: 40 }
-const FINE = { lastError: undefined, isKept: true }
+const TRAFFIC = { OpenConnections: 1, Connections: 2, BytesIn: 30, BytesOut: 40 }
+const FINE = { LastError: null, Kept: true }
+const NOBODY = { Provider: null, Path: null, Transport: null }
 
 type Listener = Parameters<OffersPort['subscribe']>[0]
 
@@ -19,66 +13,66 @@ export function createFakeOffers(): OffersPort {
     for (const listener of listeners) listener(event)
   }
   return {
-    services: shelf<OfferedService>(
-      (name, target) => ({ name, target, state: 'announced', owner: undefined, ...TRAFFIC, ...FINE }),
+    services: shelf(
+      (Name, Target) => ({ Name, Target, State: 'announced' as const, Owner: null, ...TRAFFIC, ...FINE }),
       (name, state) => tell({ type: 'service', name, state }),
     ),
-    connections: shelf<OfferedConnection>(
-      (name, listen) => ({
-        name,
-        listen,
-        state: 'waiting for a provider',
-        provider: undefined,
-        path: undefined,
-        transport: undefined,
+    connections: shelf(
+      (Name, Listen) => ({
+        Name,
+        Listen,
+        State: 'waiting for a provider' as const,
+        ...NOBODY,
         ...TRAFFIC,
         ...FINE,
       }),
       (name, state) => tell({ type: 'connection', name, state }),
     ),
-    files: shelf<OfferedFile>(
-      (name, path) => ({
-        name,
-        path,
-        state: 'announced',
-        owner: undefined,
-        leftOut: { count: 1, names: ['latest: a link'] },
-        completed: 3,
-        receivers: [],
+    files: shelf(
+      (Name, Path) => ({
+        Name,
+        Path,
+        State: 'announced' as const,
+        Owner: null,
+        LeftOut: 1,
+        LeftOutNames: ['latest: a link'],
+        Completed: 3,
+        Receivers: [],
         ...FINE,
       }),
       (name, state) => tell({ type: 'file', name, state }),
     ),
-    downloads: shelf<FetchedFile>(
-      (name, destination) => ({
-        name,
-        destination,
-        state: 'failed',
-        provider: undefined,
-        path: undefined,
-        transport: undefined,
-        fileCount: undefined,
-        bytes: 0,
-        totalBytes: undefined,
-        rate: 0,
-        leftMs: undefined,
-        writtenTo: undefined,
-        isVerified: undefined,
-        leftOut: undefined,
-        lastError: 'the disk is full',
-        errorCode: 'files.no_space',
-        hint: 'Make room.',
+    downloads: shelf(
+      (Name, Destination) => ({
+        Name,
+        Destination,
+        State: 'failed' as const,
+        ...NOBODY,
+        Files: null,
+        Bytes: 0,
+        TotalBytes: null,
+        Rate: 0,
+        LeftMs: null,
+        WrittenTo: null,
+        Verified: null,
+        LeftOut: null,
+        LeftOutNames: [],
+        LastError: 'the disk is full',
+        ErrorCode: 'files.no_space',
+        Hint: 'Make room.',
       }),
       () => {},
     ),
-    egress: () => ({ ...TRAFFIC, refusals: { forbidden: 2 } }),
-    proxy: () => ({
-      listen: '127.0.0.1:1080',
-      egress: undefined,
-      path: undefined,
-      transport: undefined,
-      lastError: undefined,
-      ...TRAFFIC,
+    egress: () => ({
+      Offered: { ...TRAFFIC, Refusals: { forbidden: 2 } },
+      Proxy: {
+        Listen: '127.0.0.1:1080',
+        Egress: null,
+        Path: null,
+        Transport: null,
+        LastError: null,
+        ...TRAFFIC,
+      },
     }),
     subscribe(listener) {
       listeners.add(listener)
@@ -87,17 +81,17 @@ export function createFakeOffers(): OffersPort {
   }
 }
 
-function shelf<State extends { readonly name: string; readonly state: string }>(
-  make: (name: string, place: string) => State,
+function shelf<View extends { readonly Name: string; readonly State: string }>(
+  make: (name: string, place: string) => View,
   tell: (name: string, state: string | undefined) => void,
-): OfferShelf<State> {
-  const held = new Map<string, State>()
+): OfferShelf<View> {
+  const held = new Map<string, View>()
   return {
-    list: () => [...held.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    list: () => [...held.values()].toSorted((a, b) => (a.Name < b.Name ? -1 : 1)),
     async put(name, place) {
-      const state = make(name, place)
-      held.set(name, state)
-      tell(name, state.state)
+      const view = make(name, place)
+      held.set(name, view)
+      tell(name, view.State)
     },
     async remove(name) {
       held.delete(name)

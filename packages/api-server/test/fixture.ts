@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ApiClient, createClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
+import type { GuestView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { type Clock, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, type Ledger } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
@@ -20,9 +21,6 @@ import {
   type PeerState,
   type ReachabilityState,
   type TrafficStats,
-  type VpnCounters,
-  type VpnGuest,
-  type VpnPeerState,
   type VpnPort,
 } from '../src/index.ts'
 
@@ -129,83 +127,88 @@ export function newSigner() {
 
 export const STATS: TrafficStats = { totalIn: 5462, totalOut: 95_348, rateIn: 0, rateOut: 4808.5 }
 
-const COUNTERS: VpnCounters = { packetsIn: 3, bytesIn: 300, packetsOut: 2, bytesOut: 200, drops: {} }
+const COUNTERS = { PacketsIn: 3, BytesIn: 300, PacketsOut: 2, BytesOut: 200 }
 
-export function fakeMachine(over: Partial<VpnPeerState>): VpnPeerState {
+export function fakeMachine(over: Partial<VpnPeerView>): VpnPeerView {
   return {
-    peer: PEER,
-    hostname: 'nas',
-    addresses: ['10.1.0.12', 'fd00::12'],
-    routes: [],
-    exit: [],
-    way: 'unknown',
-    path: undefined,
-    transport: undefined,
-    udp: { state: 'none', reason: 'blocked', endpoint: undefined, rttMs: undefined, candidates: [] },
-    mtu: 1280,
-    sessionSince: undefined,
-    counters: COUNTERS,
+    PeerID: PEER,
+    Hostname: 'nas',
+    Addresses: ['10.1.0.12', 'fd00::12'],
+    Routes: [],
+    OffersExit: null,
+    Way: 'unknown',
+    Path: null,
+    Transport: null,
+    RoundTripMs: null,
+    UDP: { State: 'none', Reason: 'blocked', Endpoint: null, RoundTripMs: null },
+    MTU: 1280,
+    Since: null,
+    ...COUNTERS,
+    Drops: {},
     ...over,
   }
 }
 
-const nas = { wanted: 'nas', peer: PEER, hostname: 'nas', state: 'up', families: ['ipv4'] } as const
-const unknownExit = { peer: undefined, hostname: '', state: 'searching', families: [] } as const
+const nas: VpnView['ExitNode'] = {
+  Wanted: 'nas',
+  PeerID: PEER,
+  Hostname: 'nas',
+  State: 'up',
+  Families: ['ipv4'],
+}
 
 /** A VPN whose machines the test plays; those without a path do not answer. */
-export function fakeVpn(peers: readonly VpnPeerState[]): VpnPort {
-  const guests: VpnGuest[] = []
-  let exit: ReturnType<VpnPort['status']>['exit'] = nas
+export function fakeVpn(peers: readonly VpnPeerView[]): VpnPort {
+  const guests: GuestView[] = []
+  let exit = nas
   return {
     setExitNode(wanted) {
       if (wanted === 'unmarked') throw new MeshError('exit.no_mark', 'no mark')
-      exit = wanted === undefined ? undefined : wanted === 'nas' ? nas : { ...unknownExit, wanted }
+      const other = { PeerID: null, Hostname: '', State: 'searching', Families: [] } as const
+      exit = wanted === undefined ? null : wanted === 'nas' ? nas : { ...other, Families: [], Wanted: wanted }
     },
     guests: () => guests,
     async addGuest({ name, endpoint = '192.0.2.7:51820', fullTunnel = false }) {
-      if (guests.some((guest) => guest.name === name))
+      if (guests.some(({ Name }) => Name === name))
         throw new MeshError('vpn.guest_exists', `there is a guest called ${name} already`)
-      const guest = { name, address: '10.1.0.20', publicKey: 'cHVibGlj' }
-      const config = { fullTunnel, findsNodeAt: endpoint, isLost: false }
-      const seen = { sessionSince: undefined, endpoint: undefined, counters: COUNTERS }
-      guests.push({ ...guest, ...config, ...seen, addedAt: 0 })
-      return { ...guest, endpoint, configuration: '[Interface]' }
+      const guest = { Name: name, Address: '10.1.0.20', Address6: null, PublicKey: 'cHVibGlj' }
+      const config = { FullTunnel: fullTunnel, NodeEndpoint: endpoint, NodeMoved: false }
+      const seen = { Handshake: null, Endpoint: null, ...COUNTERS }
+      guests.push({ ...guest, ...config, ...seen, AddedAt: '1970-01-01T00:00:00.000Z' })
+      return { ...guest, Endpoint: endpoint, Configuration: '[Interface]' }
     },
     removeGuest(name) {
-      const at = guests.findIndex((guest) => guest.name === name)
+      const at = guests.findIndex(({ Name }) => Name === name)
       if (at < 0) throw new MeshError('vpn.unknown_guest', `no guest is called ${name}`)
       guests.splice(at, 1)
     },
     onPath: () => () => {},
     status: () => ({
-      state: 'running',
-      interface: { name: 'mesh0', mtu: 1280, offload: true },
-      addresses: [{ address: '10.1.0.11', prefixLength: 24 }],
-      peers,
-      device: { ...COUNTERS, drops: { noRoute: 5, multicast: 1 } },
-      routes: {
-        advertised: ['192.168.7.0/24'],
-        accepted: [{ range: '192.168.8.0/24', peer: PEER, metric: 10, inKernel: true }],
+      State: 'running',
+      Interface: 'mesh0',
+      MTU: 1280,
+      Offload: true,
+      Addresses: ['10.1.0.11/24'],
+      Routes: {
+        Advertised: ['192.168.7.0/24'],
+        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
       },
-      exit,
-      offersExit: undefined,
-      ignored: { ownerDead: 2 },
-      refusals: {},
+      ExitNode: exit,
+      OffersExit: null,
+      Peers: [...peers],
+      Drops: { noRoute: 5, multicast: 1, spoofedSource: 4 },
+      Ignored: { ownerDead: 2 },
+      Refusals: {},
     }),
     async probe(peer) {
-      const machine = peers.find((each) => each.peer === peer)
-      if (machine?.path === undefined) throw new MeshError('vpn.unreachable', `${peer} does not answer`)
-      const { way, path, transport, mtu } = machine
-      const endpoint = { address: 'fd12::2', port: 4711 }
-      const candidate = { endpoint, kind: 'own', isAnswered: true, isHeard: true, rttMs: 1.5, mtu } as const
-      const udp = {
-        state: 'direct',
-        reason: undefined,
-        endpoint,
-        rttMs: 1.5,
-        candidates: [candidate],
-      } as const
-      return { way, path, transport, mtu, rttMs: 1.5, udp }
+      const machine = peers.find(({ PeerID }) => PeerID === peer)
+      if (machine === undefined || machine.Path === null)
+        throw new MeshError('vpn.unreachable', `${peer} does not answer`)
+      const { Way, Path, Transport, MTU } = machine
+      const way = { Endpoint: '[fd12::2]:4711', RoundTripMs: 1.5 }
+      const candidate = { ...way, Kind: 'own' as const, Answered: true, Heard: true, MTU }
+      const udp = { State: 'direct' as const, Reason: null, ...way, Candidates: [candidate] }
+      return { Way, Path, Transport, MTU, RoundTripMs: 1.5, UDP: udp }
     },
   }
 }

@@ -314,7 +314,7 @@ test('many pipelined requests are all answered', async () => {
 })
 
 test('who sends a request too slowly is told so, and cut off', async () => {
-  const timeouts = { headersMs: 300, requestMs: 600, checkIntervalMs: 50 }
+  const timeouts = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }
   const server = createHttpServer(
     (_req, res) => res.end('never'),
     { clock: systemClock, random: systemRandom },

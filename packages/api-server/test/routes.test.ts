@@ -700,15 +700,14 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
 
 let node: TestNode
 beforeAll(async () => {
-  const { counters } = fakeMachine({})
   const machine = fakeMachine({
-    routes: ['192.168.8.0/24'],
-    exit: ['ipv4'],
-    way: 'sealed',
-    path: 'direct',
-    transport: 'tcp',
-    sessionSince: Date.UTC(2026, 0, 1),
-    counters: { ...counters, drops: { spoofedSource: 4 } },
+    Routes: ['192.168.8.0/24'],
+    OffersExit: ['ipv4'],
+    Way: 'sealed',
+    Path: 'direct',
+    Transport: 'tcp',
+    Since: '2026-01-01T00:00:00.000Z',
+    Drops: { spoofedSource: 4 },
   })
   node = await startTestNode({ vpn: fakeVpn([machine]), components: { access: createFakeAccess() } })
   node.server.attachOffers(createFakeOffers())

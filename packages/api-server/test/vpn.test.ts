@@ -1,8 +1,8 @@
 /** What `/api/vpn` answers where there is no VPN, no such machine, or no answer. */
+import type { VpnPeerView } from '@mesh/api-contract'
 import { MeshError } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
-import type { VpnPeerState } from '../src/index.ts'
 import { PING_TIMEOUT_MS } from '../src/limits.ts'
 import { fakeMachine, fakeVpn, PEER, startTestNode, type TestNode } from './fixture.ts'
 
@@ -11,7 +11,7 @@ const OTHER = '12D3KooWLbDHQoJ2dUwkQ3ykVLTMMHPVPD6ZZSDk42tU5RXD5YRz'
 let node: TestNode | undefined
 afterEach(() => node?.stop())
 
-async function clientOf(peers: readonly VpnPeerState[]) {
+async function clientOf(peers: readonly VpnPeerView[]) {
   node = await startTestNode({ vpn: fakeVpn(peers) })
   return node.unixClient
 }
@@ -24,7 +24,7 @@ test('a node without the VPN says how to have one', async () => {
 })
 
 test.each(['10.1.0.99', 'nobody', OTHER, '10.1.0.012', '__proto__'])('%s is no machine', async (machine) => {
-  const client = await clientOf([fakeMachine({ path: 'direct' })])
+  const client = await clientOf([fakeMachine({ Path: 'direct' })])
   await expect(client.pingMachine({ machine })).rejects.toMatchObject({
     code: 'vpn.unknown_machine',
     status: 404,
@@ -43,7 +43,7 @@ test('this machine itself is none to ping', async () => {
 })
 
 test('a name that several machines have names them', async () => {
-  const client = await clientOf([fakeMachine({}), fakeMachine({ peer: OTHER, addresses: ['10.1.0.13'] })])
+  const client = await clientOf([fakeMachine({}), fakeMachine({ PeerID: OTHER, Addresses: ['10.1.0.13'] })])
   await expect(client.pingMachine({ machine: 'nas' })).rejects.toMatchObject({
     code: 'vpn.ambiguous_machine',
     status: 409,
@@ -52,7 +52,7 @@ test('a name that several machines have names them', async () => {
 })
 
 test('a machine without a name has none in common with others', async () => {
-  const client = await clientOf([fakeMachine({ hostname: '' })])
+  const client = await clientOf([fakeMachine({ Hostname: '' })])
   await expect(client.pingMachine({ machine: ' ' })).rejects.toMatchObject({ code: 'vpn.unknown_machine' })
 })
 

@@ -9,6 +9,7 @@
  * ```
  */
 export { addressGroup, isLoopback } from './address-group.ts'
+export { copyOf, isSmallPart } from './array-views.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { BUCKETS, positionId } from './buckets.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
@@ -39,7 +40,6 @@ export {
   tryParseIp,
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
-export { LoopTurns } from './loop-turns.ts'
 export { createMemo, type Memo } from './memo.ts'
 export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
 export { isNodeName } from './node-name.ts'
@@ -64,7 +64,4 @@ export {
   type UserRecord,
   userRecord,
 } from './records.ts'
-export { greatestGroup } from './greatest-group.ts'
-export { SharedBytes, type WaitingBytes } from './shared-bytes.ts'
-export { copyOf, isSmallPart } from './small-part.ts'
 export { toError } from './to-error.ts'

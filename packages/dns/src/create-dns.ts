@@ -12,18 +12,10 @@ import {
 } from '@mesh/core'
 import { loopBudget, Scope } from '@mesh/core/limits'
 import { LRUCache } from 'lru-cache'
-import type {
-  BoundAddress,
-  Dns,
-  DnsComponents,
-  DnsInit,
-  DnsListenAddress,
-  DnsProblem,
-  DnsStatus,
-} from './dns.ts'
+import type { BoundAddress, DnsComponents, DnsInit, DnsListenAddress, DnsProblem, DnsStatus } from './dns.ts'
 import { dnsError } from './errors.ts'
 import { explainName, type NameExplanation } from './explain.ts'
-import { createForwarder, type Forwarder } from './forwarder/forwarder.ts'
+import { Forwarder } from './forwarder/forwarder.ts'
 import { hostOf, whereOf } from './forwarder/exchange.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import { createKnownNames, type KnownNames } from './known-names.ts'
@@ -31,7 +23,7 @@ import { MAX_FORWARD_SERVERS, MAX_RATED_NETWORKS, TCP_CONNECTIONS } from './limi
 import { canonicalName } from './names.ts'
 import { findDnsProblems } from './problems.ts'
 import { type Client, clientOf } from './server/clients.ts'
-import { createResponder, type Outcome, OUTCOMES, type Responder } from './server/responder.ts'
+import { Responder, type Outcome, OUTCOMES } from './server/responder.ts'
 import { openTcpServer } from './server/tcp-server.ts'
 import { zonesOf } from './zone/build-zone.ts'
 import { createResponseRates, openUdpServer } from './server/udp-server.ts'
@@ -48,10 +40,10 @@ const PORT_TRIES = 10
 const MAX_EXPLAIN_SLICES = 200
 
 export function createDns(init: DnsInit, components: DnsComponents): Dns {
-  return new DnsNode(init, components)
+  return new Dns(init, components)
 }
 
-class DnsNode implements Dns {
+export class Dns {
   readonly #init: DnsInit
   readonly #components: DnsComponents
   readonly #names: KnownNames
@@ -88,6 +80,7 @@ class DnsNode implements Dns {
     this.#chooseServers()
   }
 
+  /** Rejects with MeshError `dns.cannot_listen`; then nothing of this address is left. */
   async listen(address: DnsListenAddress): Promise<BoundAddress> {
     const hosts = address.host === undefined ? WILDCARDS : [address.host]
     const ends: AddressListener[] = []
@@ -114,6 +107,12 @@ class DnsNode implements Dns {
     return { host: bound.host, port }
   }
 
+  /**
+   * Who would answer a question, and why not somebody else.
+   *
+   * @param type number of the record type, 1 for A
+   * @throws MeshError `dns.bad_question`, `dns.busy`
+   */
   async explain(name: string, type: number): Promise<NameExplanation> {
     const canonical = canonicalName(name)
     if (canonical === undefined) {
@@ -147,6 +146,7 @@ class DnsNode implements Dns {
     }
   }
 
+  /** The problems that a person should know of, with what to do. */
   problems(): readonly DnsProblem[] {
     return findDnsProblems({
       status: this.status(),
@@ -156,11 +156,13 @@ class DnsNode implements Dns {
     })
   }
 
+  /** Passes questions on to these servers from now on: this machine may be in another network. Needs `forward`. */
   forwardTo(servers: readonly ForwardServer[]): void {
     this.#servers = servers.slice(0, MAX_FORWARD_SERVERS)
     this.#chooseServers()
   }
 
+  /** Closes all listeners. Idempotent. */
   async stop(): Promise<void> {
     this.#names.stop()
     this.#forwarder?.stop()
@@ -199,7 +201,9 @@ class DnsNode implements Dns {
   }
 
   get #served() {
-    const responder: Responder = { respond: (request) => this.#responder.respond(request) }
+    const responder = {
+      respond: (request: Parameters<Responder['respond']>[0]) => this.#responder.respond(request),
+    }
     return { responder, clientOf: this.#clientOf, count: this.#count }
   }
 
@@ -219,11 +223,11 @@ class DnsNode implements Dns {
   #makeForwarder(servers: readonly ForwardServer[]): Forwarder | undefined {
     const { forward } = this.#init
     if (forward === undefined || servers.length === 0) return undefined
-    return createForwarder({ ...forward, servers }, this.#components)
+    return new Forwarder({ ...forward, servers }, this.#components)
   }
 
   #makeResponder(): Responder {
-    return createResponder({
+    return new Responder({
       names: this.#names,
       forwarder: this.#forwarder,
       budget: loopBudget(this.#components.clock),

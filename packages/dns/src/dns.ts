@@ -1,6 +1,5 @@
 /** A node's DNS, as the rest of the node sees it: `createDns` makes one. */
 import type { Cidr, Clock, Logger, Random } from '@mesh/core'
-import type { NameExplanation } from './explain.ts'
 import type { ForwarderStatus } from './forwarder/forwarder.ts'
 import type { ForwardServer } from './forwarder/servers.ts'
 import type { NamesLedger } from './known-names.ts'
@@ -45,25 +44,6 @@ export interface DnsListenAddress {
   readonly host: string | undefined
   /** 0: a free one, the same for both. */
   readonly port: number
-}
-
-export interface Dns {
-  /** Rejects with MeshError `dns.cannot_listen`; then nothing of this address is left. */
-  listen(address: DnsListenAddress): Promise<BoundAddress>
-  /**
-   * Who would answer a question, and why not somebody else.
-   *
-   * @param type number of the record type, 1 for A
-   * @throws MeshError `dns.bad_question`, `dns.busy`
-   */
-  explain(name: string, type: number): Promise<NameExplanation>
-  status(): DnsStatus
-  /** The problems that a person should know of, with what to do. */
-  problems(): readonly DnsProblem[]
-  /** Passes questions on to these servers from now on: this machine may be in another network. Needs `forward`. */
-  forwardTo(servers: readonly ForwardServer[]): void
-  /** Closes all listeners. Idempotent. */
-  stop(): Promise<void>
 }
 
 export interface BoundAddress {

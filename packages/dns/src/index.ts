@@ -1,8 +1,7 @@
 /** Which address has a name: the zone and patterns of a network's ledger, a forwarder, and a server on UDP and TCP. */
-export { createDns } from './create-dns.ts'
+export { createDns, type Dns } from './create-dns.ts'
 export type {
   BoundAddress,
-  Dns,
   DnsComponents,
   DnsInit,
   DnsListenAddress,

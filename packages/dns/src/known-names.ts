@@ -36,18 +36,12 @@ export interface Names {
   readonly match: (name: string) => NameMatches | undefined
 }
 
-export interface KnownNames {
-  /** Gives what is known now: one object until what it says may have changed. Undefined while the first names are built. */
-  current(): Names | undefined
-  stop(): void
-}
-
 export interface KnownNamesComponents {
   readonly ledger: NamesLedger
   readonly clock: Clock
 }
 
-export function createKnownNames(init: NamesInit, components: KnownNamesComponents): KnownNames {
+export function createKnownNames(init: NamesInit, components: KnownNamesComponents) {
   const { ledger, clock } = components
   const budget = loopBudget(clock)
   const library = createPatternLibrary()
@@ -92,7 +86,8 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
     })
   }
   return {
-    current() {
+    /** Gives what is known now: one object until what it says may have changed. Undefined while the first names are built. */
+    current(): Names | undefined {
       const now = clock.now()
       const isDue = names === undefined || isDirty || now >= expiresAt
       if (isDue && !isBuilding && clock.monotonic() >= notBefore) build(now)
@@ -104,6 +99,8 @@ export function createKnownNames(init: NamesInit, components: KnownNamesComponen
     },
   }
 }
+
+export type KnownNames = ReturnType<typeof createKnownNames>
 
 interface PatternParts {
   readonly library: PatternLibrary

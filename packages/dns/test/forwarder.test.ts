@@ -4,7 +4,7 @@ import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import * as dnsPacket from 'dns-packet'
 import { expect, test } from 'vitest'
 import type { Exchange } from '../src/forwarder/exchange.ts'
-import { createForwarder, type Forwarded, type ForwardQuestion } from '../src/forwarder/forwarder.ts'
+import { Forwarder, type Forwarded, type ForwardQuestion } from '../src/forwarder/forwarder.ts'
 import { MAX_FORWARDS_PER_CLIENT } from '../src/limits.ts'
 import { encodeQuery } from './names-world.ts'
 
@@ -32,7 +32,7 @@ function setUp(play: Play, cacheEntries = 10) {
     port: 53,
     domain: '.',
   }))
-  const forwarder = createForwarder(
+  const forwarder = new Forwarder(
     { servers, cacheEntries },
     {
       clock,

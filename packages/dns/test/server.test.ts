@@ -6,7 +6,8 @@ import { eventually } from '@mesh/testkit'
 import * as dnsPacket from 'dns-packet'
 import { afterEach, expect, test } from 'vitest'
 import { createDns } from '../src/create-dns.ts'
-import type { BoundAddress, Dns, DnsInit } from '../src/dns.ts'
+import type { Dns } from '../src/create-dns.ts'
+import type { BoundAddress, DnsInit } from '../src/dns.ts'
 import { createFakeLedger, encodeQuery, machine, OTHER, type QueryOptions, RANGES } from './names-world.ts'
 
 const cleanUps: (() => Promise<unknown> | void)[] = []

@@ -6,10 +6,9 @@
  */
 import { type Clock, type Logger, type MeshError, type PeerId, silentLogger, systemClock } from '@mesh/core'
 import { createAdmission, verifyEntry } from './rules/admission.ts'
-import { type BlockIntake, createBlockIntake, type Refused } from './blocks/block-intake.ts'
+import { BlockIntake, type Refused } from './blocks/block-intake.ts'
 import type { Entry, KeyedEntry } from './entries/entry.ts'
 import type {
-  BlockText,
   BucketDelete,
   Change,
   Ledger,
@@ -25,7 +24,7 @@ import { notStored, stopped } from './ledger-errors.ts'
 import type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 import { createLedgerEvents, type LedgerEvents } from './ledger-events.ts'
 import { forgetSome } from './state/forget-some.ts'
-import { createLedgerState, type LedgerState, type StateEdit } from './state/ledger-state.ts'
+import { LedgerState, type StateEdit } from './state/ledger-state.ts'
 import {
   DEFAULT_LIVENESS_MS,
   DEFAULT_TOMBSTONE_TTL_MS,
@@ -37,13 +36,13 @@ import type { Verdict } from './rules/judge.ts'
 import { isLiveAt } from './state/liveness.ts'
 import { FutureEntries } from './writes/future-entries.ts'
 import { createLocalWriter, type LocalWriter, signEntry } from './writes/local-write.ts'
-import { createLocalWrites, type LocalWrites } from './writes/local-writes.ts'
+import { LocalWrites } from './writes/local-writes.ts'
 import { type BucketPolicy, defaultPolicies, holderOf } from './rules/policy.ts'
 import { ClaimAnswers } from './merging/claim-answers.ts'
-import { createEntryMerger, type EntryMerger, type MergeSource } from './merging/entry-merger.ts'
+import { EntryMerger, type MergeSource } from './merging/entry-merger.ts'
 import { findReapable, reapingLeader, reapsAfter } from './rules/reap.ts'
 import { createRetractions } from './merging/retractions.ts'
-import { createOwnershipRaces, type OwnershipRaces } from './merging/ownership-races.ts'
+import { OwnershipRaces } from './merging/ownership-races.ts'
 import { type Verify, verifySignature } from './entries/signer.ts'
 import type { Snapshot } from './snapshot.ts'
 import { createMemoryStore, type StoredLedger } from './state/store.ts'
@@ -51,7 +50,7 @@ import { type StoreFailure, WatchedStore } from './state/watched-store.ts'
 import { LostWrites } from './legacy/lost-writes.ts'
 import { receiveWholeBlock } from './legacy/whole-block.ts'
 import { createWriteCommitter, evictions } from './writes/write-committer.ts'
-import { createWriteQueue, type WriteQueue } from './writes/write-queue.ts'
+import { WriteQueue } from './writes/write-queue.ts'
 
 /**
  * Opens a ledger over its store; nothing runs until it is used.
@@ -110,7 +109,7 @@ class MeshLedger implements Ledger {
     this.#livenessMs = init.livenessMs ?? DEFAULT_LIVENESS_MS
     this.#tombstoneTtlMs = init.tombstoneTtlMs ?? DEFAULT_TOMBSTONE_TTL_MS
     this.#admits = admits
-    this.#state = createLedgerState({
+    this.#state = new LedgerState({
       store: this.#store,
       limits: { ...defaultLedgerLimits, ...init.limits },
       livenessMs: this.mode === 'off' ? undefined : this.#livenessMs,
@@ -120,7 +119,7 @@ class MeshLedger implements Ledger {
       isOpen: (bucket) => this.#policyOf(bucket) === undefined,
     })
     this.#events = createLedgerEvents(this.#log)
-    this.#races = createOwnershipRaces(this.self, this.#clock)
+    this.#races = new OwnershipRaces(this.self, this.#clock)
     this.#clockCheck = new ClockCheck(this.#clock)
     this.#futureEntries = new FutureEntries({
       self: this.self,
@@ -132,7 +131,7 @@ class MeshLedger implements Ledger {
     })
     const writer = createLocalWriter({ ...this.#rules(), signer, isReplaceable: this.#isReplaceable })
     this.#queue = this.#createQueue(writer)
-    this.#writes = createLocalWrites({ ...this.#rules(), writer, queue: this.#queue })
+    this.#writes = new LocalWrites({ ...this.#rules(), writer, queue: this.#queue })
     this.#merger = this.#createMerger({ signer, verify, admits })
     this.#intake = this.#createIntake()
     this.#lostWrites = this.mode === 'off' ? this.#createLostWrites() : undefined
@@ -170,7 +169,7 @@ class MeshLedger implements Ledger {
     return this.#merge(entries, { author, health: this.#state.tree, isHeldBySender: true })
   }
 
-  async receiveBlock(text: BlockText, author: PeerId | undefined): Promise<MergeResult> {
+  async receiveBlock(text: Uint8Array, author: PeerId | undefined): Promise<MergeResult> {
     if (this.#stopping.signal.aborted) return NOTHING
     try {
       if (this.mode !== 'off') return await this.#intake.take(text, author ?? '')
@@ -287,7 +286,7 @@ class MeshLedger implements Ledger {
   }
 
   #createQueue(writer: LocalWriter): WriteQueue {
-    return createWriteQueue({
+    return new WriteQueue({
       clock: this.#clock,
       isOwned: (bucket) => this.#policyOf(bucket) !== undefined,
       commit: createWriteCommitter({
@@ -301,7 +300,7 @@ class MeshLedger implements Ledger {
   #createMerger({ signer, verify, admits }: MergerParts): EntryMerger {
     const rules = this.#rules()
     const events = this.#events
-    return createEntryMerger({
+    return new EntryMerger({
       ...rules,
       admit: createAdmission({ ...rules, verify, admits, isReplaceable: this.#isReplaceable }),
       commit: (edit, changes) => this.#commit(edit, changes) === undefined,
@@ -334,7 +333,7 @@ class MeshLedger implements Ledger {
   }
 
   #createIntake(): BlockIntake {
-    return createBlockIntake({
+    return new BlockIntake({
       clock: this.#clock,
       signal: this.#stopping.signal,
       begin: (author) => {

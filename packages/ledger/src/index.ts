@@ -23,7 +23,6 @@ export { entryHash } from './entries/entry-hash.ts'
 export { isVersionAhead } from './entries/version.ts'
 export { leaderOf } from './rules/leader.ts'
 export type {
-  BlockText,
   BucketDelete,
   Change,
   Ledger,

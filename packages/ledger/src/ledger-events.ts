@@ -3,15 +3,7 @@ import { KeyedCounts, type Logger, type PeerId, shortPeerId } from '@mesh/core'
 import type { KeyedEntry } from './entries/entry.ts'
 import type { LedgerEvent, RejectionCode } from './ledger.ts'
 
-export interface LedgerEvents {
-  subscribe(listener: (event: LedgerEvent) => void): () => void
-  emit(event: LedgerEvent): void
-  /** Counts a refusal and tells of it. */
-  reject(keyed: KeyedEntry, code: RejectionCode, author: PeerId | undefined): void
-  rejections(): Readonly<Partial<Record<RejectionCode, number>>>
-}
-
-export function createLedgerEvents(log: Logger): LedgerEvents {
+export function createLedgerEvents(log: Logger) {
   const listeners = new Set<(event: LedgerEvent) => void>()
   const counts = new KeyedCounts<RejectionCode>()
   const queue: LedgerEvent[] = []
@@ -34,13 +26,18 @@ export function createLedgerEvents(log: Logger): LedgerEvents {
     telling = false
   }
   return {
-    subscribe(listener) {
+    subscribe(listener: (event: LedgerEvent) => void): () => void {
       const own = (event: LedgerEvent) => listener(event)
       listeners.add(own)
       return () => listeners.delete(own)
     },
     emit,
-    reject({ bucket, key, entry: { owner, version } }, code, author) {
+    /** Counts a refusal and tells of it. */
+    reject(
+      { bucket, key, entry: { owner, version } }: KeyedEntry,
+      code: RejectionCode,
+      author: PeerId | undefined,
+    ) {
       counts.add(code)
       log.debug('entry rejected', { bucket, key, owner: shortPeerId(owner), code, author })
       emit({ type: 'rejected', bucket, key, owner, version, code, author })
@@ -48,3 +45,5 @@ export function createLedgerEvents(log: Logger): LedgerEvents {
     rejections: () => Object.fromEntries(counts.entries()),
   }
 }
+
+export type LedgerEvents = ReturnType<typeof createLedgerEvents>

@@ -37,14 +37,6 @@ export type LedgerErrorCode =
   | 'ledger.over_quota'
   | 'ledger.store_failed'
   | 'ledger.stopped'
-  | 'ledger.block_timeout'
-
-/**
- * A block's JSON as UTF-8: all of it, or piece by piece, so that a long one never stands whole in memory. A piece is copied
- * before the next one is asked for, and pieces of up to 1 MiB take the least memory. Only later blocks of the same author wait
- * for it.
- */
-export type BlockText = Uint8Array | AsyncIterable<Uint8Array>
 
 /** One key's change inside a block. */
 export interface Change extends KeyedEntry {
@@ -166,11 +158,10 @@ export interface Ledger {
   /** Judges and takes entries of others, in one block; never throws for what they contain. */
   merge(entries: Iterable<KeyedEntry>, author: PeerId | undefined): MergeResult
   /**
-   * Decodes and merges one block's JSON text (already inflated) in slices of 10 ms, giving way to other work;
-   * one bad entry never discards the block. Rejects with what the text's source throws, and with
-   * `ledger.block_timeout` where it brings nothing for 30 s: what came before stands, except in mode `off`.
+   * Decodes and merges one block's JSON text as UTF-8 (already inflated) in slices of 10 ms, giving way to other work;
+   * one bad entry never discards the block.
    */
-  receiveBlock(text: BlockText, author: PeerId | undefined): Promise<MergeResult>
+  receiveBlock(text: Uint8Array, author: PeerId | undefined): Promise<MergeResult>
   /** Calls back after each commit, rejection or conflict, in order; the returned function unsubscribes. */
   subscribe(listener: (event: LedgerEvent) => void): () => void
   /** Rejections since start by code. */

@@ -69,17 +69,6 @@ export const MAX_SKIPPED_FIELD_BYTES = 64 * 1024
 export const MAX_STRING_BYTES = 6 * 65_536
 /** Bytes of the longest run of white space in a block. */
 export const MAX_WHITE_SPACE_BYTES = 64 * 1024
-/** Bytes of a block after which decoding lets other work have its turn: less than 2 ms of work. */
-export const SKIP_PAUSE_BYTES = 64 * 1024
-/**
- * Bytes of a block in pieces that must be there before the next key and its entry are read. That is the longest key, entry
- * and last field, with white space at ten places.
- */
-export const LOOK_AHEAD_BYTES = MAX_ENTRY_TEXT_BYTES + 2 * MAX_STRING_BYTES + 10 * MAX_WHITE_SPACE_BYTES
-/** Bytes of such a block that are in memory, if no piece is longer than 1 MiB: what is left over is moved once in 1 MiB. */
-export const TEXT_WINDOW_BYTES = LOOK_AHEAD_BYTES + 1024 * 1024
-/** How long the next piece of such a block may take, in ms. */
-export const PIECE_TIMEOUT_MS = 30_000
 /** How deep JSON that is skipped or looked into may nest; legacy members accept as much. */
 export const MAX_JSON_DEPTH = 10_000
 /** Bytes that a ledger holds unless it is told otherwise. */

@@ -1,7 +1,7 @@
 import { heartbeatValue } from '@mesh/core'
 import { TURN_MS } from '@mesh/core/limits'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createLedger, encodeBlock, type KeyedEntry } from '../src/index.ts'
 import { createNodeSigner } from '../src/node.ts'
 import { forge } from './members.ts'
@@ -111,100 +111,4 @@ test('many authors at once take turns', async () => {
   expect(await begunAtFirstEnd).toBeGreaterThanOrEqual(39)
   await Promise.all(received)
   expect(ledger.snapshot().size).toBe(1_600)
-})
-
-describe('a block in pieces', () => {
-  const open = (mode: 'enforce' | 'off' = 'enforce') => {
-    const clock = createManualClock()
-    return { clock, ledger: createLedger({ mode }, { signer, clock, verify: () => true }) }
-  }
-  const block = encodeBlock(rows(5), { index: 1, timestamp: '', hash: 'h', prevHash: '' })
-  async function* cut(text: Uint8Array, fault?: Error) {
-    for (let at = 0; at < text.length; at += 100) yield text.subarray(at, at + 100)
-    if (fault !== undefined) throw fault
-  }
-
-  test.each(['enforce', 'off'] as const)('is taken as one that is all there: %s', async (mode) => {
-    const { ledger } = open(mode)
-    expect(await ledger.receiveBlock(cut(block), author.peerId)).toEqual({
-      accepted: 5,
-      unchanged: 0,
-      rejected: [],
-    })
-    expect(ledger.snapshot().size).toBe(5)
-  })
-
-  test('keeps what came before its source failed, and nothing of it in mode off', async () => {
-    const long = rows(80).map((row) => ({
-      ...row,
-      entry: { ...row.entry, value: `"${'x'.repeat(60_000)}"` },
-    }))
-    const fault = new Error('no gzip')
-    const sound = encodeBlock(long, { index: 1, timestamp: '', hash: 'h', prevHash: '' })
-    const enforced = open().ledger
-    await expect(enforced.receiveBlock(cut(sound, fault), author.peerId)).rejects.toBe(fault)
-    expect(enforced.snapshot().size).toBeGreaterThan(20)
-    const whole = open('off').ledger
-    await expect(whole.receiveBlock(cut(sound, fault), author.peerId)).rejects.toBe(fault)
-    expect(whole.snapshot().size).toBe(0)
-  })
-
-  test('lets go of a source of which no more is wanted', async () => {
-    let isLetGo = false
-    async function* endless() {
-      try {
-        yield new TextEncoder().encode('{"Storage":{"b":{"k":')
-        for (;;) yield new TextEncoder().encode('['.repeat(10_000))
-      } finally {
-        isLetGo = true
-      }
-    }
-    const { ledger } = open()
-    const { rejected } = await ledger.receiveBlock(endless(), author.peerId)
-    expect(rejected).toMatchObject([{ bucket: '', key: '', code: 'MALFORMED' }])
-    expect(isLetGo).toBe(true)
-  })
-
-  test('waits 30 s for a piece, with only its author behind it', async () => {
-    const { clock, ledger } = open()
-    const never: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({
-        next: () => new Promise(() => {}),
-        return: () => new Promise(() => {}),
-      }),
-    }
-    const stuck = ledger.receiveBlock(never, author.peerId)
-    const outcome = stuck.catch((error: unknown) => error)
-    const next = ledger.receiveBlock(block, author.peerId)
-    expect(
-      (await ledger.receiveBlock(encodeBlock([forge(other, 'notes', 'quick')]), other.peerId)).accepted,
-    ).toBe(1)
-    await clock.advance(29_000)
-    expect(ledger.snapshot().size).toBe(1)
-    await clock.advance(2_000)
-    expect(await outcome).toMatchObject({ code: 'ledger.block_timeout' })
-    expect((await next).accepted).toBe(5)
-  })
-
-  test('ends quietly when the ledger stops', async () => {
-    const { ledger } = open()
-    const never: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }),
-    }
-    const received = ledger.receiveBlock(never, author.peerId)
-    await ledger.stop()
-    expect((await received).accepted).toBe(0)
-  })
-
-  test('counts for what is looked at of it while it waits', async () => {
-    const { ledger } = open()
-    const never: AsyncIterable<Uint8Array> = {
-      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }),
-    }
-    const results = Array.from({ length: 60 }, () => ledger.receiveBlock(never, author.peerId))
-    await ledger.stop()
-    const refused = (await Promise.all(results)).filter(({ rejected }) => rejected.length > 0)
-    expect(refused.length).toBeGreaterThan(15)
-    expect(refused.length).toBeLessThan(40)
-  })
 })

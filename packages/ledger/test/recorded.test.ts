@@ -6,7 +6,6 @@ import { createLedger, createSigner, decodeEntries, encodeBlock, hashByPrint } f
 import { createNodeVerifier } from '../src/node/node-crypto.ts'
 import { verifyEntry } from '../src/rules/admission.ts'
 import type { KeyedEntry } from '../src/entries/entry.ts'
-import { readInPieces, readWhole } from './in-pieces.ts'
 import recorded from './vectors/recorded.json' with { type: 'json' }
 
 interface Message {
@@ -44,19 +43,6 @@ test.each(signed)('reads, verifies, hashes and prints again: $label', ({ plainte
   expect(text(encodeBlock(entries, head))).toBe(plaintext)
   expect(hashByPrint(head, entries)).toBe(head.hash)
 })
-
-test.each([...signed, ...recorded.ownership_off.messages])(
-  'is read alike in pieces: $label',
-  ({ plaintext }) => {
-    const block = bytes(plaintext)
-    const whole = readWhole(block)
-    for (const cut of [1, 2, 3, 7, 64]) expect(readInPieces(block, () => cut)).toBe(whole)
-    for (let at = 1; at < block.length; at += 17) {
-      const lengths = [at]
-      expect(readInPieces(block, () => lengths.shift() ?? block.length)).toBe(whole)
-    }
-  },
-)
 
 test('a ledger that hears the recorded node holds at the end what that node held', async () => {
   const [first] = recorded.ledger.messages

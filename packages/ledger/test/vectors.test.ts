@@ -10,7 +10,6 @@ import { defaultPolicies } from '../src/rules/policy.ts'
 import { fnv1a32, parsePeerId } from '@mesh/core'
 import type { Entry } from '../src/entries/entry.ts'
 import { versionAfter } from '../src/entries/version.ts'
-import { readInPieces, readWhole } from './in-pieces.ts'
 import vectors from './vectors/ledger.json' with { type: 'json' }
 
 const text = new TextDecoder()
@@ -78,8 +77,6 @@ test('the block vector reads, prints and hashes byte for byte', () => {
   expect(genesisHead('').hash).toBe(block.genesis_hash)
   expect(head.prevHash).toBe(block.genesis_hash)
   expect(hashByPrint(head, entries)).toBe(block.hash)
-  for (let cut = 1; cut <= 64; cut++)
-    expect(readInPieces(bytes(block.json), () => cut)).toBe(readWhole(bytes(block.json)))
 })
 
 test('a partial block is the smallest that legacy members take', () => {

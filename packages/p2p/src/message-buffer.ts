@@ -1,8 +1,7 @@
 /** Collects bytes as they come and gives them back as messages, each with its length as an unsigned varint ahead. */
 import { copyOf, isSmallPart } from '@mesh/core'
+import { MAX_PREFIX_BYTES, PREFIX_CONTINUES } from './length-prefix.ts'
 
-/** Lengths up to 2^28 - 1. */
-const MAX_PREFIX_BYTES = 4
 /** How long the blocks are into which short pieces are copied, one behind the other, in bytes. */
 const BLOCK_BYTES = 4_096
 
@@ -32,7 +31,7 @@ export class MessageBuffer {
     else this.#addShort(bytes)
   }
 
-  /** The next message; undefined while it is not whole. */
+  /** The next message, which is the caller's to keep; undefined while it is not whole. */
   take(): Uint8Array | 'too long' | undefined {
     let length = 0
     for (let at = 0; at < MAX_PREFIX_BYTES; at++) {
@@ -40,10 +39,13 @@ export class MessageBuffer {
       if (byte === undefined) return undefined
       length += (byte & 0x7f) * 2 ** (7 * at)
       if (length > this.#maxMessageBytes) return 'too long'
-      if (byte < 0x80) {
-        const end = at + 1 + length
-        return this.#byteLength < end ? undefined : this.#cut(end).subarray(at + 1)
-      }
+      if (byte >= PREFIX_CONTINUES) continue
+      const end = at + 1 + length
+      if (this.#byteLength < end) return undefined
+      const message = this.#cut(end).subarray(at + 1)
+      if (isSmallPart(message)) return copyOf(message)
+      // what came as a `Buffer` would give views by `slice`
+      return new Uint8Array(message.buffer, message.byteOffset, message.byteLength)
     }
     return 'too long'
   }
@@ -80,10 +82,14 @@ export class MessageBuffer {
     let held = 0
     while (held < length) held += this.#chunks[count++]?.byteLength ?? 0
     const parts = this.#chunks.splice(0, count)
-    const whole = join(parts, held)
-    if (held > length) this.#chunks.unshift(whole.subarray(length))
+    const last = parts.at(-1)
+    if (last !== undefined && held > length) {
+      const used = last.byteLength - (held - length)
+      parts[count - 1] = last.subarray(0, used)
+      this.#chunks.unshift(last.subarray(used))
+    }
     this.#byteLength -= length
-    return whole.subarray(0, length)
+    return join(parts, length)
   }
 }
 

@@ -122,7 +122,7 @@ export interface ByteStream {
   readonly direct: boolean
   /** `tcp tls` for a TLS connection beside libp2p's; undefined over libp2p. */
   readonly transport?: string
-  /** The group under which bounds by address count a TLS connection; undefined over libp2p, which counts its own. */
+  /** The group under which bounds by address count it: an IPv4 address, or a /64 of IPv6. */
   readonly address?: string
   /**
    * Takes the bytes in every case, to keep; false: no more before `onDrain`. After the end it does nothing. Blocks of
@@ -169,6 +169,8 @@ export interface ByteStreams {
       readonly halfClose?: boolean
       /** Streams of proven members come over TLS connections of their own, too. Default false. */
       readonly bulk?: boolean
+      /** Peers that proved the network's key and are kept out by `Admission` are served, too. Default false. */
+      readonly ungated?: boolean
     },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
@@ -190,6 +192,8 @@ export interface ByteStreams {
       readonly lazy?: boolean
       /** A TLS connection is used where one is ready or soon is; the other side must serve it so. Default false. */
       readonly bulk?: boolean
+      /** Opens to peers that are kept out, too. Default false. */
+      readonly ungated?: boolean
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>

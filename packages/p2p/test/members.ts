@@ -7,20 +7,23 @@ import { noise } from '@libp2p/noise'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { tcp } from '@libp2p/tcp'
 import { parsePeerId, type PeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { generateNetworkConfig, type NetworkConfig } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { createLibp2p } from 'libp2p'
 import { type ChannelService, createChannels } from '../src/channels/channels.ts'
 import { gossipsubSettings, maxFrameBytes } from '../src/gossip/gossipsub-settings.ts'
-import { createGossipTopic, type GossipTopicService } from '../src/gossip/topic.ts'
+import { GossipTopicService } from '../src/gossip/topic.ts'
 import { muxer } from '../src/muxer/index.ts'
-import { ConnectionChecks } from '../src/libp2p/connection-checks.ts'
+import { UNREAD_BYTES } from '../src/muxer/limits.ts'
+import { ConnectionChecks } from '../src/libp2p/liveness-checks.ts'
 import { HeldBytes } from '../src/libp2p/held-bytes.ts'
 import { createMembership, type Membership } from '../src/membership/membership.ts'
 import type { P2pEvent } from '../src/p2p-node.ts'
 import { createSpokenProtocols } from '../src/peers/spoken-protocols.ts'
 import { createRefusals, type Refusals } from '../src/refusals.ts'
-import { createMemberStreams, type MemberStreams } from '../src/streams/member-streams.ts'
+import { createByteStreams } from '../src/streams/byte-streams.ts'
+import { MemberStreams } from '../src/streams/member-streams.ts'
 
 export type TestHost = Libp2p<{ pubsub: GossipSub }>
 
@@ -102,17 +105,24 @@ async function createMember(config: NetworkConfig): Promise<TestMember> {
   const held = new HeldBytes({
     isMember: (peer) => membership.isMember(peer),
     maxFrameBytes: maxFrameBytes(config),
-    clock: systemClock,
   })
   const checks = new ConnectionChecks(parts)
-  const streams = createMemberStreams({
+  const streams = new MemberStreams({
     ...parts,
     membership,
     checks,
     connect: (peer, signal) => libp2p.dial(peerIdFromString(peer), { signal }),
   })
-  const channels = createChannels({ ...parts, streams, membership, held })
-  const topic = createGossipTopic(
+  const unread = new Scope(UNREAD_BYTES)
+  const byteStreams = createByteStreams({
+    ...parts,
+    streams,
+    bulk: () => undefined,
+    unread,
+    unsent: { bytes: 0 },
+  })
+  const channels = createChannels({ ...parts, streams: byteStreams, membership, held })
+  const topic = new GossipTopicService(
     { config, self: id },
     { ...parts, membership, held, cipher: nativeSealCipher },
   )

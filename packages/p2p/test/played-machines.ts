@@ -13,8 +13,7 @@ export interface PlayedDial {
   readonly at: number
 }
 
-/** `slow`: somebody answers, and the handshake is not done in its time. */
-export type PlayedAnswer = 'connects' | 'fails' | 'slow' | 'hangs'
+export type PlayedAnswer = 'connects' | 'fails' | 'hangs'
 
 export interface Played {
   readonly machines: Machines
@@ -181,7 +180,7 @@ class PlayedMachines implements Played {
         type: 'dialled',
         route,
         attempt,
-        ...(answer === 'connects' ? {} : { error: 'no answer', answered: answer === 'slow' }),
+        ...(answer === 'connects' ? {} : { error: 'no answer' }),
       })
     }
     this.#later.push({ at: this.#now + (this.#init?.tookMs?.(dial) ?? 0), run })

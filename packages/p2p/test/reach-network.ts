@@ -6,13 +6,13 @@
 import { Heap, type Random } from '@mesh/core'
 import { type MachineEffect, Machines } from '../src/reach/machines.ts'
 import {
+  isAskedFor,
   isSearching,
   type PeerAddress,
   type PeerInput,
   type PeerState,
   type SeenConnection,
 } from '../src/reach/peer-state.ts'
-import { isAskedFor } from '../src/reach/asked-for.ts'
 import { Nat, type NatKind, punches } from '@mesh/testkit'
 import { type SimConnection, SimPeer } from './sim-peer.ts'
 
@@ -75,9 +75,7 @@ export class ReachNetwork {
     peer.machines = this.#machinesFor(peer.id)
     peer.isUp = true
     peer.wakeAt = Number.POSITIVE_INFINITY
-    peer.dialledOnce.clear()
     peer.heard.clear()
-    peer.firstDials.length = 0
     for (const relay of bootstrap) {
       if (relay === peer) continue
       const addresses = this.#addressesOf(relay)
@@ -221,13 +219,6 @@ export class ReachNetwork {
       readonly addresses: readonly PeerAddress[]
     },
   ): void {
-    const state = from.machines.get(to.id)
-    const isSearch =
-      state?.dials.direct?.attempt === attempt && state.dials.direct.purposes.includes('search')
-    if (isSearch && !from.dialledOnce.has(to.id)) {
-      from.dialledOnce.add(to.id)
-      if (state.search?.kind === 'found') from.firstDials.push(this.now)
-    }
     const end = (delayMs: number, open: (() => void) | undefined, error: string) =>
       this.at(delayMs, () => {
         if (from.abandoned.delete(`${to.id} ${attempt}`)) return
@@ -438,7 +429,6 @@ export class ReachNetwork {
       !isAskedFor(state, now) &&
       state.connections.length === 0 &&
       state.dials.relay?.purposes.includes('search') === true
-    while ((peer.firstDials[0] ?? now) <= now - 60_000) peer.firstDials.shift()
     const { most } = peer
     peer.most = {
       searching: Math.max(most.searching, states.filter(isSearching).length),
@@ -448,7 +438,6 @@ export class ReachNetwork {
       ),
       speculative: Math.max(most.speculative, states.filter(isSpeculative).length),
       reservations: Math.max(most.reservations, peer.isRelay ? 0 : peer.reservations.size),
-      newcomersPerMinute: Math.max(most.newcomersPerMinute, peer.firstDials.length),
     }
   }
 }

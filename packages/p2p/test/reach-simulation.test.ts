@@ -2,7 +2,6 @@
 import { createSeededRandom, NAT_KINDS } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import {
-  MAX_NEW_DIALS_PER_MINUTE,
   MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
   MAX_SPECULATIVE_RELAYED,
@@ -173,7 +172,6 @@ describe.each([
       expect(most.upgrading).toBeLessThanOrEqual(MAX_PARALLEL_UPGRADES)
       expect(most.speculative).toBeLessThanOrEqual(MAX_SPECULATIVE_RELAYED)
       expect(most.reservations).toBeLessThanOrEqual(RELAYS_WANTED)
-      expect(most.newcomersPerMinute).toBeLessThanOrEqual(MAX_NEW_DIALS_PER_MINUTE)
     }
     expect(Math.max(...peers.map(({ most }) => most.searching))).toBeGreaterThan(nodes / 20)
   })

@@ -20,7 +20,6 @@ interface Counts {
   upgrading: number
   speculative: number
   reservations: number
-  newcomersPerMinute: number
 }
 
 /** One node. */
@@ -40,10 +39,8 @@ export class SimPeer {
   /** Peers that must be connected: asked for again and again until they are. */
   readonly wanted = new Set<string>()
   readonly abandoned = new Set<string>()
-  readonly firstDials: number[] = []
-  readonly dialledOnce = new Set<string>()
   wakeAt = Number.POSITIVE_INFINITY
-  most: Counts = { searching: 0, upgrading: 0, speculative: 0, reservations: 0, newcomersPerMinute: 0 }
+  most: Counts = { searching: 0, upgrading: 0, speculative: 0, reservations: 0 }
 
   constructor(init: {
     readonly id: string

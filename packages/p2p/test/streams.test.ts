@@ -348,6 +348,7 @@ describe('who may come', () => {
         const streams = createByteStreams({
           ...components,
           streams: member.streams,
+          bulk: () => undefined,
           unread: new Scope({ all: 0, evict: 'largest' }),
           unsent: { bytes: 0 },
         })

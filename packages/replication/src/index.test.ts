@@ -5,16 +5,12 @@ it('has these public names', () => {
   expect(Object.keys(replication).toSorted()).toEqual([
     'HEARTBEATS_PER_LEASE',
     'HEARTBEAT_INTERVAL_MS',
-    'INFLATED_PIECE_BYTES',
-    'MAX_WHOLE_INFLATED_BYTES',
     'REPLICATION_PROTOCOL',
-    'boundPieces',
+    'Session',
     'createCompression',
     'createReplicator',
-    'createSession',
     'decodeSyncMessage',
     'encodeSyncMessage',
-    'estimateIdleTraffic',
     'inflatedBytesOf',
   ])
 })

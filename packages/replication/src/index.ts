@@ -22,20 +22,11 @@
  * ```
  */
 export type { InitialSyncReason, ExpectedMembers } from './presence/initial-sync.ts'
-export {
-  boundPieces,
-  type Compression,
-  createCompression,
-  type Inflated,
-  inflatedBytesOf,
-} from './gossip/compression.ts'
+export { type Compression, createCompression, inflatedBytesOf } from './gossip/compression.ts'
 export type { ReplicationErrorCode } from './errors.ts'
-export { estimateIdleTraffic, type IdleTraffic, type IdleTrafficInit } from './gossip/idle-traffic.ts'
 export {
   HEARTBEAT_INTERVAL_MS,
   HEARTBEATS_PER_LEASE,
-  INFLATED_PIECE_BYTES,
-  MAX_WHOLE_INFLATED_BYTES,
   REPLICATION_PROTOCOL,
 } from './limits.ts'
 export type { ReplicationChannel, ReplicationChannels, ReplicationTopic } from './ports.ts'
@@ -47,13 +38,7 @@ export {
   type ReplicatorComponents,
   type ReplicatorInit,
 } from './replicator.ts'
-export {
-  createSession,
-  type Received,
-  type Session,
-  type SessionFault,
-  type SessionInit,
-} from './session/session.ts'
+export { Session, type Received, type SessionFault, type SessionInit } from './session/session.ts'
 export type { PeerReplicationStatus, ReplicationStatus } from './status.ts'
 export type { SyncMessage } from './session/sync-message.ts'
 export { decodeSyncMessage, encodeSyncMessage } from './session/sync-message-codec.ts'

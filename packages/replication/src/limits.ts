@@ -94,16 +94,8 @@ export const REFUSAL_KEPT_MS = 60 * 60_000
 export const PUBLISH_BYTES = 512 * 1024
 /** Bytes that one gossip message may inflate to. */
 export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
-/** Bytes that a gossip message may inflate to in one go; what inflates to more comes in pieces. */
-export const MAX_WHOLE_INFLATED_BYTES = 1024 * 1024
-/** Bytes of such a piece. */
-export const INFLATED_PIECE_BYTES = 256 * 1024
-/** Bytes that one message may take while it is inflated and judged: what the ledger looks at, and some pieces. */
-export const MAX_JUDGED_BYTES = 5 * 1024 * 1024
 /** Bytes that messages may take that wait to be judged or are inflated, all together, unless the node is told others. */
 export const GOSSIP_MEMORY_BYTES = 64 * 1024 * 1024
-/** Messages of one author that may wait to be judged. */
-export const MAX_WAITING_MESSAGES = 256
 /** The number that each waiting message counts for in bytes besides its own, however short it is. */
 export const WAITING_MESSAGE_BYTES = 4096
 /** Messages that are inflated and judged at a time. */

@@ -16,14 +16,14 @@ import {
 import type { KeyedEntry, Ledger, LedgerEvent } from '@mesh/ledger'
 import { type InitialSync, createInitialSync, type ExpectedMembers } from './presence/initial-sync.ts'
 import { watchClockSteps } from './clock-steps.ts'
-import { type CatchUp, createCatchUp } from './reconcile/catch-up.ts'
+import { CatchUp } from './reconcile/catch-up.ts'
 import { type Compression, createCompression } from './gossip/compression.ts'
 import { replicationError } from './errors.ts'
 import { type Contested, createContested } from './reconcile/contested.ts'
-import { createHeartbeat, type Heartbeat } from './presence/heartbeat.ts'
+import { Heartbeat } from './presence/heartbeat.ts'
 import { startAnnouncing } from './presence/keep-announced.ts'
 import { startKeepingNames } from './presence/keep-names.ts'
-import { type SharedIdentityWatch, watchSharedIdentity } from './presence/shared-identity.ts'
+import { SharedIdentityWatch } from './presence/shared-identity.ts'
 import {
   GOSSIP_MEMORY_BYTES,
   HEARTBEAT_INTERVAL_MS,
@@ -33,13 +33,13 @@ import {
   MAX_LEDGER_ENTRIES,
   SCRUB_INTERVAL_MS,
 } from './limits.ts'
-import { createMembers, type Members } from './presence/members.ts'
-import { createLegacyMembers, type LegacyMembers } from './legacy/legacy-members.ts'
+import { createMembers } from './presence/members.ts'
+import { LegacyMembers } from './legacy/legacy-members.ts'
 import type { ReplicationChannels, ReplicationTopic } from './ports.ts'
-import { createPublisher, type Publisher } from './gossip/publisher.ts'
+import { Publisher } from './gossip/publisher.ts'
 import { startReaper } from './presence/reaper.ts'
-import { createBlockReceiver, type BlockReceiver } from './gossip/block-receiver.ts'
-import { createReconciler, type Reconciler } from './reconcile/reconciler.ts'
+import { BlockReceiver } from './gossip/block-receiver.ts'
+import { Reconciler } from './reconcile/reconciler.ts'
 import type { SessionResult } from './reconcile/session-result.ts'
 import type { ReplicationStatus } from './status.ts'
 import { startWholeBlocks } from './legacy/whole-blocks.ts'
@@ -70,30 +70,6 @@ export interface ReplicatorComponents {
   readonly compression?: Compression
 }
 
-export interface Replicator {
-  start(): Promise<void>
-  /**
-   * Tells the others that this node ends, which takes a second at most. Idempotent; leaves nothing running. The ledger is
-   * not stopped; before `ready` it goes on holding claims.
-   */
-  stop(): Promise<void>
-  /**
-   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
-   * ledger holds such writes until then. Never after `stop`.
-   */
-  ready(): Promise<void>
-  /**
-   * Keeps an owned entry announced, from when the node is ready; the returned function stops, and leaves the entry.
-   * @param valueText the JSON text, asked for each time that it is written
-   */
-  keepAnnounced(bucket: string, key: string, valueText: () => string): () => void
-  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
-  publish(entries: Iterable<KeyedEntry>): void
-  /** Compares with a peer now. Never rejects. */
-  reconcile(peer: PeerId): Promise<SessionResult>
-  status(): ReplicationStatus
-}
-
 /** @throws MeshError `replication.short_lease` */
 export function createReplicator(init: ReplicatorInit, components: ReplicatorComponents): Replicator {
   const {
@@ -110,17 +86,16 @@ export function createReplicator(init: ReplicatorInit, components: ReplicatorCom
       'Raise the ownership TTL, or lower the heartbeat interval.',
     )
   }
-  return new LedgerReplicator(
+  return new Replicator(
     { heartbeatIntervalMs, livenessMs, scrubIntervalMs, maxLedgerEntries, gossipMemoryBytes },
     components,
   )
 }
 
-class LedgerReplicator implements Replicator {
+export class Replicator {
   readonly #components: ReplicatorComponents
   readonly #scrubIntervalMs: number
   readonly #publisher: Publisher
-  readonly #members: Members
   readonly #receiver: BlockReceiver
   readonly #contested: Contested
   readonly #reconciler: Reconciler
@@ -141,8 +116,8 @@ class LedgerReplicator implements Replicator {
     this.#components = components
     this.#scrubIntervalMs = init.scrubIntervalMs
     const members = createMembers(components)
-    this.#publisher = createPublisher(components)
-    this.#receiver = createBlockReceiver(
+    this.#publisher = new Publisher(components)
+    this.#receiver = new BlockReceiver(
       {
         maxBytes: init.gossipMemoryBytes,
         onBlock: (author, form) => this.#legacy.blockTaken(author, form),
@@ -150,9 +125,8 @@ class LedgerReplicator implements Replicator {
       },
       { ...components, members },
     )
-    this.#members = members
     this.#contested = createContested({ ...components, publisher: this.#publisher })
-    this.#reconciler = createReconciler(
+    this.#reconciler = new Reconciler(
       {
         maxEntries: init.maxLedgerEntries,
         livenessMs: init.livenessMs,
@@ -161,9 +135,9 @@ class LedgerReplicator implements Replicator {
       },
       components,
     )
-    this.#catchUp = createCatchUp({ ...components, reconciler: this.#reconciler })
+    this.#catchUp = new CatchUp({ ...components, reconciler: this.#reconciler })
     this.#initialSync = createInitialSync({ ...components, running: () => this.#reconciler.running })
-    this.#heartbeat = createHeartbeat(
+    this.#heartbeat = new Heartbeat(
       {
         intervalMs: init.heartbeatIntervalMs,
         livenessMs: init.livenessMs,
@@ -171,7 +145,7 @@ class LedgerReplicator implements Replicator {
       },
       { ...components, initialSync: this.#initialSync },
     )
-    this.#legacy = createLegacyMembers(
+    this.#legacy = new LegacyMembers(
       { onHeard: (isFirst) => this.#legacyHeard(isFirst) },
       { ...components, members, publisher: this.#publisher },
     )
@@ -182,7 +156,6 @@ class LedgerReplicator implements Replicator {
     this.#state = 'started'
     const { ledger, topic } = this.#components
     this.#initialSync.begin()
-    this.#ends.push(this.#members.watch())
     this.#ends.push(topic.onMessage((message) => this.#receiver.take(message)))
     this.#ends.push(
       startReaper({
@@ -203,9 +176,9 @@ class LedgerReplicator implements Replicator {
     this.#ends.push(ledger.subscribe((event) => this.#hear(event)))
     // in mode `observe` anybody may end what lives, and the ledger itself answers, within its bounds
     if (ledger.mode === 'enforce') this.#ends.push(startKeepingNames(this.#components))
-    const identity = watchSharedIdentity({
+    const identity = new SharedIdentityWatch({
       ...this.#components,
-      compareSoon: () => this.#catchUp.identityAsked(),
+      compareSoon: () => this.#catchUp.compareSoon(),
     })
     this.#identity = identity
     this.#ends.push(() => identity.stop())
@@ -215,6 +188,10 @@ class LedgerReplicator implements Replicator {
     if (this.#isRunning()) this.#catchUp.start()
   }
 
+  /**
+   * Tells the others that this node ends, which takes a second at most. Idempotent; leaves nothing running. The ledger is
+   * not stopped; before `ready` it goes on holding claims.
+   */
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return
     this.#state = 'stopped'
@@ -240,10 +217,18 @@ class LedgerReplicator implements Replicator {
     )
   }
 
+  /**
+   * Resolves when this node knows what others did while it was away, so that it may write to owned buckets: the
+   * ledger holds such writes until then. Never after `stop`.
+   */
   ready(): Promise<void> {
     return this.#initialSync.wait()
   }
 
+  /**
+   * Keeps an owned entry announced, from when the node is ready; the returned function stops, and leaves the entry.
+   * @param valueText the JSON text, asked for each time that it is written
+   */
   keepAnnounced(bucket: string, key: string, valueText: () => string): () => void {
     const stop = startAnnouncing(
       { bucket, key, valueText },
@@ -256,10 +241,12 @@ class LedgerReplicator implements Replicator {
     }
   }
 
+  /** Sends entries over the topic, also those of others; for what cannot wait until ledgers are compared. */
   publish(entries: Iterable<KeyedEntry>): void {
     this.#publisher.publish(entries)
   }
 
+  /** Compares with a peer now. Never rejects. */
   reconcile(peer: PeerId): Promise<SessionResult> {
     return this.#reconciler.reconcile(peer)
   }
@@ -282,17 +269,7 @@ class LedgerReplicator implements Replicator {
         refusedHere: { ...refusedHere },
         refusedThere: { ...refusedThere },
       },
-      peers: [...this.#reconciler.peers.all()].map(([peer, sync]) => ({
-        peer,
-        lastSyncAt: sync.lastSyncAt,
-        equal: sync.equal,
-        lastFailure: sync.lastFailure,
-        sessions: sync.sessions,
-        entriesIn: sync.entriesIn,
-        entriesOut: sync.entriesOut,
-        bytesIn: sync.bytesIn,
-        bytesOut: sync.bytesOut,
-      })),
+      peers: [...this.#reconciler.peers.all()].map(([peer, { counts }]) => ({ peer, ...counts })),
     }
   }
 
@@ -306,7 +283,7 @@ class LedgerReplicator implements Replicator {
       return this.#publisher.publish(event.entries)
     if (event.type === 'admission') return this.#admissionChanged()
     if (event.type === 'reconsider') return this.#reconsider()
-    if (event.type === 'rejected' && event.code === 'REPLAYED') return this.#catchUp.replayed()
+    if (event.type === 'rejected' && event.code === 'REPLAYED') return this.#catchUp.compareSoon()
     if (event.type !== 'committed') return
     const own = event.changes.filter(({ origin }) => origin === 'local')
     if (own.length > 0) this.#publisher.publish(own)
@@ -314,7 +291,7 @@ class LedgerReplicator implements Replicator {
 
   #admissionChanged(): void {
     this.#reconciler.admissionChanged()
-    this.#catchUp.rulesChanged()
+    this.#catchUp.compareSoon()
   }
 
   #clockSet(): void {
@@ -325,7 +302,7 @@ class LedgerReplicator implements Replicator {
 
   #reconsider(): void {
     this.#reconciler.clockSet()
-    this.#catchUp.rulesChanged()
+    this.#catchUp.compareSoon()
   }
 
   #legacyHeard(isFirst: boolean): void {

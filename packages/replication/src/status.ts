@@ -2,21 +2,12 @@
 import type { PeerId } from '@mesh/core'
 import type { InitialSyncReason } from './presence/initial-sync.ts'
 import type { ReceiveRefusal } from './gossip/block-receiver.ts'
+import type { PeerCounts } from './reconcile/peer-sessions.ts'
 import type { ReconcileFailure } from './reconcile/session-result.ts'
 
 /** Sessions with one peer. */
-export interface PeerReplicationStatus {
+export interface PeerReplicationStatus extends Readonly<PeerCounts> {
   readonly peer: PeerId
-  /** Unix ms of the last session that went well. */
-  readonly lastSyncAt: number | undefined
-  /** Do both hold the same? Undefined after an exchange, until the next comparison. */
-  readonly equal: boolean | undefined
-  readonly lastFailure: string | undefined
-  readonly sessions: number
-  readonly entriesIn: number
-  readonly entriesOut: number
-  readonly bytesIn: number
-  readonly bytesOut: number
 }
 
 export interface ReplicationStatus {

@@ -243,8 +243,7 @@ describe('the topic', () => {
     inject(lying)
     await at.clock.advance(5 * SECOND)
     expect(node.replicator.status().received.refused).toEqual({ NOT_GZIP: 1 })
-    // what was merged before that showed stays
-    expect(node.ledger.snapshot().getLive('notes', 'k0')?.value).toHaveLength(50_002)
+    expect(node.ledger.snapshot().getLive('notes', 'k0')).toBeUndefined()
     expect(node.ledger.snapshot().getLive('notes', 'k89')).toBeUndefined()
     inject(long)
     await at.clock.advance(5 * SECOND)
@@ -264,7 +263,7 @@ describe('the topic', () => {
     }
     const node = await startSimNode({ signer: createSimSigner(at.random), compression }, at)
     const flooder = createSimSigner(at.random).peerId
-    for (let message = 0; message < 400; message++) at.network.inject(flooder, slow)
+    for (let message = 0; message < 2_500; message++) at.network.inject(flooder, slow)
     at.network.inject(
       createSimSigner(at.random).peerId,
       encodeBlock([{ bucket: 'notes', key: 'a', entry: openEntry }]),

@@ -4,7 +4,7 @@ import { createLedger, type KeyedEntry, type Signer } from '@mesh/ledger'
 import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { IDENTITY_FORGET_MS } from '../src/limits.ts'
-import { watchSharedIdentity } from '../src/presence/shared-identity.ts'
+import { SharedIdentityWatch } from '../src/presence/shared-identity.ts'
 import { createRetainingStore, createSimSigner, verifySim } from './sim-node.ts'
 
 const MINUTE = 60_000
@@ -19,7 +19,7 @@ function startProcess(signer: Signer, seed: number, clock: ManualClock, store = 
   const ledger = createLedger({}, parts)
   let asked = 0
   const compareSoon = () => asked++
-  const watch = watchSharedIdentity({ ledger, clock, random, logger: silentLogger, compareSoon })
+  const watch = new SharedIdentityWatch({ ledger, clock, random, logger: silentLogger, compareSoon })
   const beat = async () => {
     ledger.put(BUCKETS.healthcheck, ledger.self, JSON.stringify(new Date(clock.now()).toISOString()))
     await clock.advance(30)

@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from '@mesh/ledger'
 import { createRefusalMemory } from '../src/reconcile/refusals.ts'
-import { createSession, type Session } from '../src/session/session.ts'
+import { Session } from '../src/session/session.ts'
 import { hexOf } from '../src/session/position.ts'
 import { helloOf } from '../src/session/hello.ts'
 import type { Refusal, SyncMessage } from '../src/session/sync-message.ts'
@@ -139,7 +139,7 @@ export function createTwinSession(
   isKnownDifference = () => false,
 ): Session {
   const snapshot = twin.snapshot()
-  return createSession({
+  return new Session({
     role,
     snapshot,
     hello: helloOf(snapshot),

@@ -4,10 +4,10 @@ import * as services from './index.ts'
 
 it('has these public names', () => {
   expect(Object.keys(services).toSorted()).toEqual([
+    'Downloads',
+    'FileSharing',
     'SERVED_CONNECTIONS',
-    'createDownloads',
     'createEgress',
-    'createFileSharing',
     'createOwnUser',
     'createProxy',
     'createServices',

@@ -13,18 +13,8 @@ export type {
   ServicesNetwork,
 } from './ports.ts'
 export type { FilesErrorCode } from './files/errors.ts'
-export {
-  createFileSharing,
-  type FileOffer,
-  type FileSharing,
-} from './files/file-sharing.ts'
-export {
-  createDownloads,
-  type Download,
-  type DownloadInit,
-  type Downloads,
-  type DownloadState,
-} from './files/downloads.ts'
+export { FileSharing, type FileOffer } from './files/file-sharing.ts'
+export { Downloads, type Download, type DownloadInit, type DownloadState } from './files/downloads.ts'
 export type { FileChannel, FileChannels, FilesComponents, FilesNetwork } from './files/ports.ts'
 export {
   type ReceivedFile,
@@ -48,10 +38,9 @@ export {
   type ProxyInit,
   type ProxyStatus,
 } from './proxy/create-proxy.ts'
-export { createServices } from './services/create-services.ts'
+export { createServices, type Services } from './services/create-services.ts'
 export type {
   NamedAddress,
-  Services,
   ServicesComponents,
   ServicesEvent,
   ServicesInit,

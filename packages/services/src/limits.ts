@@ -28,10 +28,6 @@ export const FULL_CHUNK_BYTES = 8_192
 export const LEAST_PIECE_BYTES = 512
 /** The number of these bytes from which on a stream is paused as soon as anything waits for its socket. */
 export const MUCH_UNWRITTEN_BYTES = 2 * 1024 * 1024
-/** How many connections to services and egress there may be before further ones are read in small pieces. */
-export const MAX_LARGE_READERS = 64
-/** How many bytes of such a connection's target are read at once: so many wait when its stream has no room for them. */
-export const SMALL_READ_BYTES = 8 * 1024
 /** How many bytes of a local connection are read, sent and kept before its service has answered; then it waits. */
 export const MAX_EARLY_BYTES = 16 * 1024
 /** How long a request may take, in ms, from the opening of its stream to its last byte. */

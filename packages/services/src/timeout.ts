@@ -6,6 +6,9 @@ export function within<T>(
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const reason = () => servicesError('services.timeout', `it took longer than ${ms / 1_000} s`)
-  return withDeadline({ clock, ms, signal, reason }, work)
+  return withDeadline({ clock, ms, signal, reason: () => tookTooLong(ms) }, work)
+}
+
+export function tookTooLong(ms: number) {
+  return servicesError('services.timeout', `it took longer than ${ms / 1_000} s`)
 }

@@ -1,3 +1,4 @@
+import { Scope } from '@mesh/core/limits'
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -20,11 +21,10 @@ import { join } from 'node:path'
 import { systemClock } from '@mesh/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
-import { createDestinationLocks, type DestinationLocks } from '../src/files/destination-lock.ts'
-import { createListRoom } from '../src/files/list-room.ts'
+import { DestinationLocks } from '../src/files/destination-lock.ts'
 import { decodeFileMessage, encodeFileMessage, type FileMessage } from '../src/files/file-message.ts'
 import { NOTHING_LEFT_OUT } from '../src/files/left-out.ts'
-import { FILE_BLOCK_BYTES } from '../src/files/limits.ts'
+import { FILE_BLOCK_BYTES, LISTS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { requireReadable, scanShare } from '../src/files/scan.ts'
 import { SendingLoad } from '../src/files/sending-load.ts'
@@ -79,8 +79,8 @@ async function transfer(options: TransferOptions = {}) {
     name,
     entries: new Uint8Array(0),
     destination,
-    locks: options.locks ?? createDestinationLocks(PROCESSES),
-    lists: createListRoom(),
+    locks: options.locks ?? new DestinationLocks(PROCESSES),
+    lists: new Scope(LISTS),
     signal,
     onShare: () => {},
     onBytes: (byteCount, isMoved) => {
@@ -247,7 +247,7 @@ describe('a file', () => {
   it('is received once at a time by one process, whichever way leads to the place', async () => {
     mkdirSync(join(folder, 'inbox', 'copy.mesh-part'), { recursive: true })
     symlinkSync(join(folder, 'inbox'), join(folder, 'link'))
-    const locks = createDestinationLocks(PROCESSES)
+    const locks = new DestinationLocks(PROCESSES)
     const destination = join(folder, 'link', 'copy')
     const release = await locks.take(join(folder, 'inbox', 'copy.mesh-part', 'lock'))
     expect((await transfer({ destination, locks })).error?.code).toBe('files.locked')

@@ -3,16 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PeerId, systemClock } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { createManualClock, eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createConversation } from '../src/files/conversation.ts'
-import { createDestinationLocks } from '../src/files/destination-lock.ts'
-import { createListRoom } from '../src/files/list-room.ts'
+import { DestinationLocks } from '../src/files/destination-lock.ts'
 import { decodeFileMessage } from '../src/files/file-message.ts'
-import { IDLE_RECEIVER_MS, RECEIVERS } from '../src/files/limits.ts'
+import { IDLE_RECEIVER_MS, LISTS, RECEIVERS } from '../src/files/limits.ts'
 import { receiveShare } from '../src/files/receive-session.ts'
 import { createChannelPair } from '../src/files/testing/channel-pair.ts'
-import { createFileSharing, type FileChannel } from '../src/index.ts'
+import { FileSharing, type FileChannel } from '../src/index.ts'
 import { createWorld } from './world.ts'
 
 const closers: (() => unknown)[] = []
@@ -37,7 +37,7 @@ async function startSender() {
   const clock = createManualClock(systemClock.now())
   const addresses = new Map<PeerId, string>([[honest.id, '192.0.2.8']])
   let serve = async (_channel: FileChannel) => {}
-  const sharing = createFileSharing({
+  const sharing = new FileSharing({
     ...sender.components,
     clock,
     network: {
@@ -81,8 +81,8 @@ async function startSender() {
       name: 'share',
       entries: new Uint8Array(0),
       destination: join(folder, 'copy'),
-      locks: createDestinationLocks(PROCESSES),
-      lists: createListRoom(),
+      locks: new DestinationLocks(PROCESSES),
+      lists: new Scope(LISTS),
       signal: new AbortController().signal,
       onShare: () => {},
       onBytes: () => {},

@@ -51,35 +51,11 @@ export interface GateSwitch {
   set(enabled: boolean): void
 }
 
-export interface Trust {
-  mayUse(peer: string): boolean
-  /** True for a peer that an administrator shut out. */
-  isBanned(peer: string): boolean
-  /** Calls the listener after answers may have changed; the returned function ends it. */
-  onChange(listener: () => void): () => void
-  /**
-   * Tells for `LedgerComponents.admits` whose entries are taken: statements from everybody, and what members hold of a
-   * peer that was shut out where its revocation says that it stays.
-   */
-  admits(owner: string, bucket?: string, held?: KeyedEntry): boolean
-  /** The rules of buckets of this package's. */
-  readonly policies: PolicyTable
-  readonly gate: GateSwitch | undefined
-  readonly administration: Administration | undefined
-  /** Gives the peers that are here, hold the network's key, and are kept out. */
-  waiting(): readonly PeerId[]
-  /** Begins to follow the ledger. @throws MeshError `trust.needs_enforce`, `trust.bad_invite` */
-  attachLedger(ledger: TrustLedger): void
-  /** Begins to talk with peers. */
-  start(network: TrustNetwork, publish: PublishEntries): Promise<void>
-  stop(): void
-}
-
 export function createTrust(init: TrustInit, components: TrustComponents): Trust {
-  return new NodeTrust(init, { ...components, log: components.log.child('trust') })
+  return new Trust(init, { ...components, log: components.log.child('trust') })
 }
 
-class NodeTrust implements Trust {
+export class Trust {
   readonly administration: Administration | undefined
   readonly #init: TrustInit
   readonly #components: TrustComponents
@@ -111,15 +87,21 @@ class NodeTrust implements Trust {
     return this.#gate?.mayPass(peer) ?? true
   }
 
+  /** True for a peer that an administrator shut out. */
   isBanned(peer: string): boolean {
     return this.administration?.isRevoked(peer) ?? false
   }
 
+  /** Calls the listener after answers may have changed; the returned function ends it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Tells for `LedgerComponents.admits` whose entries are taken: statements from everybody, and what members hold of a
+   * peer that was shut out where its revocation says that it stays.
+   */
   admits(owner: string, bucket?: string, held?: KeyedEntry): boolean {
     if (bucket === BUCKETS.admission && this.administration !== undefined) return true
     if (this.mayUse(owner)) return true
@@ -127,6 +109,7 @@ class NodeTrust implements Trust {
     return this.#gate?.mayPass(owner) ?? true
   }
 
+  /** The rules of buckets of this package's. */
   get policies(): PolicyTable {
     return this.administration === undefined ? {} : { [BUCKETS.admission]: this.administration.policy }
   }
@@ -146,11 +129,13 @@ class NodeTrust implements Trust {
     }
   }
 
+  /** Gives the peers that are here, hold the network's key, and are kept out. */
   waiting(): readonly PeerId[] {
     const present = this.#exchanges?.present() ?? []
     return present.filter((peer) => !this.mayUse(peer) && !this.isBanned(peer))
   }
 
+  /** Begins to follow the ledger. @throws MeshError `trust.needs_enforce`, `trust.bad_invite` */
   attachLedger(ledger: TrustLedger): void {
     this.#ledger = ledger
     this.#gate?.read(ledger)
@@ -159,6 +144,7 @@ class NodeTrust implements Trust {
     this.administration?.attach(ledger)
   }
 
+  /** Begins to talk with peers. */
   async start(network: TrustNetwork, publish: PublishEntries): Promise<void> {
     const ledger = this.#ledger
     if (ledger === undefined || (this.#gate === undefined && this.administration === undefined)) return

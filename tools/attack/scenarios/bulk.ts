@@ -73,7 +73,7 @@ async function untilReady({ signal, tally }: Attack, isReady: () => boolean): Pr
 /** What both have in common. */
 const BASE = {
   who: 'member',
-  boundedBy: 'ACCEPTED, MUCH_UNSENT_BYTES, UNREAD_BYTES, SERVED_UNWRITTEN_BYTES, MAX_LARGE_READERS',
+  boundedBy: 'ACCEPTED, MUCH_UNSENT_BYTES, UNREAD_BYTES, SERVED_UNWRITTEN_BYTES',
   legacy: { meaningless: 'no TLS connections for bulk' },
   aim: 'bulk streams',
   hasLongBeginning: true,

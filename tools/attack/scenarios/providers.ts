@@ -143,7 +143,7 @@ export const PROVIDER_ATTACKS: readonly Scenario[] = [
     who: 'member',
     does: `the node's owner fetches what ${Object.keys(KINDS).length + LISTERS - 1} members offer, again when it ended: ${LISTERS} lists of ${MOST_FILES} files, messages of nothing but fields, data without a byte and of one, endless, slow, cut short, and with false hashes`,
     boundedBy:
-      'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, SHORT_PIECE_BYTES, MAX_MESSAGE_FIELDS, BUSY_RATE, the loop budget',
+      'MAX_MANIFEST_ENTRIES, MAX_MANIFEST_BYTES, MAX_LIST_BYTES, LISTS, MAX_MESSAGE_FIELDS, BUSY_RATE, the loop budget',
     legacy: { command: ['file-receive', LEGACY_NAME, LEGACY_DESTINATION] },
     aim: 'files fetched',
     isApart: true,

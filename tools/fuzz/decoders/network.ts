@@ -24,6 +24,8 @@ import {
   encodeNatPmpMap,
   encodePcpMap,
 } from '../../../packages/port-mapping/src/port-control/port-control-message.ts'
+import { Decoder as FrameDecoder } from '../../../packages/p2p/src/muxer/decode.ts'
+import { decodeHeader, encodeHeader, FrameError } from '../../../packages/p2p/src/muxer/frame.ts'
 import { answerStun } from '../../../packages/p2p/src/nat/stun-message.ts'
 import {
   controlIn,
@@ -175,6 +177,28 @@ export const NETWORK_DECODERS: readonly Decoder[] = [
       encodeBulkMessage({ type: 'dial', count: 3 }),
     ],
     decode: decodeBulkMessage,
+  },
+  {
+    name: 'muxer-frames',
+    form: 'bytes',
+    seeds: [
+      Buffer.concat([encodeHeader({ type: 0, flags: 1, streamId: 1, length: 5 }), Buffer.from('hello')]),
+      encodeHeader({ type: 1, flags: 0, streamId: 1, length: 2 ** 18 }),
+    ],
+    decode(bytes) {
+      const frames = new FrameDecoder()
+      try {
+        if (bytes.length >= 12) decodeHeader(bytes, 0)
+        let taken = 0
+        for (let at = 0; at < bytes.length; at += 7) {
+          frames.add([bytes.subarray(at, at + 7)])
+          for (let part = frames.next(); part !== undefined; part = frames.next()) taken += part.data.length
+        }
+        if (taken > bytes.length) throw new RangeError('more came out than went in')
+      } catch (error) {
+        if (!(error instanceof FrameError)) throw error
+      }
+    },
   },
   {
     name: 'bulk-frames',

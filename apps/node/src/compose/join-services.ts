@@ -11,9 +11,9 @@ import type { Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import {
-  createDownloads,
+  Downloads,
   createEgress,
-  createFileSharing,
+  FileSharing,
   createOwnUser,
   createProxy,
   createServices,
@@ -76,11 +76,11 @@ export async function joinServices(init: JoinServicesInit, cleanUps: CleanUps): 
   cleanUps.add(() => services.stop())
   cleanUps.add(tellWhenReady(services, init.onService))
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
-  const files = createFileSharing(fileComponents)
+  const files = new FileSharing(fileComponents)
   cleanUps.add(() => files.stop())
   api.attachServices(services, files)
   await Promise.all([services.start(), files.start()])
-  const downloads = createDownloads({
+  const downloads = new Downloads({
     processes: processLines(),
     fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
   })

@@ -3,23 +3,13 @@ import { gzipSync } from 'node:zlib'
 import { parsePeerId } from '@mesh/core'
 import { type Compression, createCompression } from '@mesh/replication'
 import { createManualClock } from '@mesh/testkit'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createCleanUps } from '../clean-ups.ts'
 import { findProblems, type HealthView } from '../health/health.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
-/** All that a gzip inflates to, in one; undefined where it is none. */
-async function gunzip(compression: Compression, gzip: Uint8Array, maxBytes: number) {
-  const inflated = await compression.gunzip(gzip, maxBytes)
-  if (inflated === undefined || inflated instanceof Uint8Array) return inflated
-  try {
-    const pieces: Uint8Array[] = []
-    for await (const piece of inflated) pieces.push(piece)
-    return Buffer.concat(pieces)
-  } catch {
-    return undefined
-  }
-}
+const gunzip = async (compression: Compression, gzip: Uint8Array, maxBytes: number) =>
+  await compression.gunzip(gzip, maxBytes)
 
 describe('compression', () => {
   const portable = createCompression(createManualClock())
@@ -40,23 +30,8 @@ describe('compression', () => {
   test.each([5_000, 100_000_000])('a bomb of %d bytes is refused', async (size) => {
     expect(await gunzip(zlibCompression, gzipSync(Buffer.alloc(size)), size - 1)).toBeUndefined()
   })
-  test('what is long comes in pieces, and inflating ends with who takes no more of them', async () => {
-    const inflated = await zlibCompression.gunzip(gzipSync(Buffer.alloc(60_000_000)), 60_000_000)
-    const lengths: number[] = []
-    if (inflated === undefined || inflated instanceof Uint8Array) throw new Error('comes whole')
-    for await (const { length } of inflated) if (lengths.push(length) === 3) break
-    expect(lengths).toEqual([262_144, 262_144, 262_144])
-    await vi.waitFor(() => expect(process.getActiveResourcesInfo()).not.toContain('Zlib'))
-  })
-  test('what inflates to more than it says ends there', async () => {
-    const inflated = await zlibCompression.gunzip(gzipSync(Buffer.alloc(60_000_000)), 3_000_000)
-    let size = 0
-    const takeAll = async () => {
-      for await (const piece of inflated as AsyncIterable<Uint8Array>) size += piece.length
-    }
-    await expect(takeAll()).rejects.toThrow(RangeError)
-    expect(size).toBeGreaterThan(2_500_000)
-    expect(size).toBeLessThanOrEqual(3_000_000)
+  test('what inflates to more than it says is refused', async () => {
+    expect(await gunzip(zlibCompression, gzipSync(Buffer.alloc(60_000_000)), 3_000_000)).toBeUndefined()
   })
   test.each([1_000, 3_000_000])('a wrong checksum behind %d bytes is refused', async (size) => {
     const gzip = gzipSync(Buffer.alloc(size, 'x'))

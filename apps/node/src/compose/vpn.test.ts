@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { readArguments } from '../settings/given.ts'
 import { loadSettings } from '../settings/load-settings.ts'
 import { vpnInit } from './join-vpn.ts'
+import { createVpnPort } from './vpn-port.ts'
 import { logVpn } from './log-vpn.ts'
 import { describeMachine, hasIpv6, hostNetworks } from '../machine/vpn-host.ts'
 import { MAX_PEERS_IN_METRICS, vpnMetrics } from '../metrics/vpn-metrics.ts'
@@ -152,6 +153,41 @@ function vpnStatus(peers: readonly VpnPeerStatus[]): VpnStatus {
     refusals: { badProof: 1 },
   }
 }
+
+test('the API shows the VPN in the names of the contract', () => {
+  const udp = {
+    state: 'direct',
+    reason: undefined,
+    endpoint: { address: 'fd12::2' as never, port: 4711 },
+    rttMs: 1.5,
+    candidates: [],
+  } as const
+  const counters = { ...NOTHING, packetsIn: 3, bytesIn: 300, drops: { noRoute: 1, spoofedSource: 4 } }
+  const peers = [peerStatus(PEER, { tunnel: 'wireguard', exit: ['ipv4'], udp, sessionSince: 0, counters })]
+  const port = createVpnPort({ status: () => vpnStatus(peers) } as Vpn, () => {})
+  const view = port.status()
+  expect(view).toMatchObject({
+    State: 'running',
+    Interface: 'mesh0',
+    ExitNode: null,
+    OffersExit: null,
+    Drops: { noRoute: 3, multicast: 1, spoofedSource: 4 },
+    Ignored: { ownerDead: 3 },
+  })
+  expect(view.Peers).toMatchObject([
+    {
+      PeerID: PEER,
+      OffersExit: ['ipv4'],
+      Way: 'sealed',
+      Path: null,
+      RoundTripMs: 1.5,
+      UDP: { State: 'direct', Reason: null, Endpoint: '[fd12::2]:4711' },
+      Since: '1970-01-01T00:00:00.000Z',
+      PacketsIn: 3,
+      Drops: { noRoute: 1, spoofedSource: 4 },
+    },
+  ])
+})
 
 describe('metrics', () => {
   const samplesOf = (status: VpnStatus, name: string) =>

@@ -1,16 +1,17 @@
 /** Shows downloads to the API. */
 import { isAbsolute, normalize } from 'node:path'
-import type { FetchedFile, OfferShelf } from '@mesh/api-server'
+import type { NodeDownloadView } from '@mesh/api-contract'
+import type { OfferShelf } from '@mesh/api-server'
 import { MeshError } from '@mesh/core'
 import type { Download, Downloads } from '@mesh/services'
 
-export function createDownloadShelf(downloads: Downloads): OfferShelf<FetchedFile> {
+export function createDownloadShelf(downloads: Downloads): OfferShelf<NodeDownloadView> {
   return {
     list: () =>
       downloads
         .list()
-        .map(fetchedFile)
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        .map(downloadView)
+        .toSorted((a, b) => (a.Name < b.Name ? -1 : 1)),
     async put(name, path) {
       if (!isAbsolute(path)) {
         throw new MeshError('files.destination', `${JSON.stringify(path)} is no absolute path`, {
@@ -25,52 +26,65 @@ export function createDownloadShelf(downloads: Downloads): OfferShelf<FetchedFil
 }
 
 const NOTHING = {
-  provider: undefined,
-  path: undefined,
-  transport: undefined,
-  fileCount: undefined,
-  bytes: 0,
-  totalBytes: undefined,
-  rate: 0,
-  leftMs: undefined,
-  writtenTo: undefined,
-  isVerified: undefined,
-  leftOut: undefined,
-  lastError: undefined,
-  errorCode: undefined,
-  hint: undefined,
-} as const
+  Path: null,
+  Transport: null,
+  Rate: 0,
+  LeftMs: null,
+  LeftOut: null,
+  LeftOutNames: [],
+  WrittenTo: null,
+  Verified: null,
+  LastError: null,
+  ErrorCode: null,
+  Hint: null,
+}
 
-function fetchedFile({ name, destination, state, progress }: Download): FetchedFile {
-  const base = { ...NOTHING, ...standOf(progress), name, destination, state: state.type } as const
+function downloadView({ name, destination, state, progress }: Download): NodeDownloadView {
+  const base = {
+    Name: name,
+    Destination: destination,
+    State: state.type,
+    ...NOTHING,
+    // what of the last progress still holds where nothing flows
+    Provider: progress?.provider ?? null,
+    Files: progress?.fileCount ?? null,
+    Bytes: progress?.bytes ?? 0,
+    TotalBytes: progress?.totalBytes ?? null,
+  }
   switch (state.type) {
     case 'waiting':
-      return { ...base, provider: undefined }
+      return { ...base, Provider: null }
     case 'connecting':
-      return { ...base, provider: state.provider }
-    case 'receiving': {
-      const { type, ...current } = state
-      return { ...base, ...current, state: type }
-    }
+      return { ...base, Provider: state.provider }
+    case 'receiving':
+      return {
+        ...base,
+        Provider: state.provider,
+        Path: state.path ?? null,
+        Transport: state.transport ?? null,
+        Files: state.fileCount,
+        Bytes: state.bytes,
+        TotalBytes: state.totalBytes ?? null,
+        Rate: Math.round(state.rate),
+        LeftMs: state.leftMs === undefined ? null : Math.round(state.leftMs),
+      }
     case 'retrying':
-      return { ...base, lastError: state.reason }
-    case 'received': {
-      const { path, provider, bytes, isVerified, leftOut } = state
-      return { ...base, provider, bytes, totalBytes: bytes, writtenTo: path, isVerified, leftOut }
+      return { ...base, LastError: state.reason }
+    case 'received':
+      return {
+        ...base,
+        Provider: state.provider,
+        Bytes: state.bytes,
+        TotalBytes: state.bytes,
+        WrittenTo: state.path,
+        Verified: state.isVerified,
+        LeftOut: state.leftOut.count,
+        LeftOutNames: [...state.leftOut.names],
+      }
+    case 'failed': {
+      const { code, hint } =
+        state.error instanceof MeshError ? state.error : { code: 'node.unexpected', hint: undefined }
+      return { ...base, LastError: state.error.message, ErrorCode: code, Hint: hint ?? null }
     }
-    case 'failed':
-      return { ...base, lastError: state.error.message, ...reasonOf(state.error) }
   }
-}
-
-/** Picks what of the last progress still holds where nothing flows. */
-function standOf(progress: Download['progress']): Partial<FetchedFile> {
-  if (progress === undefined) return {}
-  const { provider, fileCount, bytes, totalBytes } = progress
-  return { provider, fileCount, bytes, totalBytes }
-}
-
-function reasonOf(error: Error): Pick<FetchedFile, 'errorCode' | 'hint'> {
-  if (!(error instanceof MeshError)) return { errorCode: 'node.unexpected', hint: undefined }
-  return { errorCode: error.code, hint: error.hint }
 }

@@ -3,11 +3,25 @@
  * what was put over the API, kept over restarts. Either is taken away by its name.
  */
 import { isAbsolute, resolve } from 'node:path'
+import type { NodeConnectionView, NodeEgressView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import type { OffersPort, OfferShelf } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
-import type { Downloads, Egress, FileOffer, FileSharing, NamedAddress, Proxy, Services } from '@mesh/services'
+import type {
+  Downloads,
+  Egress,
+  EgressStatus,
+  FileOffer,
+  FileSharing,
+  NamedAddress,
+  Proxy,
+  ProxyStatus,
+  Services,
+} from '@mesh/services'
 import { createDownloadShelf } from './download-shelf.ts'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
+
+type ServiceStatus = ReturnType<Services['status']>['services'][number]
+type ConnectionStatus = ReturnType<Services['status']>['connections'][number]
 
 interface NodeOffersInit {
   readonly services: readonly NamedAddress[]
@@ -34,12 +48,12 @@ export interface NodeOffers extends OffersPort {
   begin(init: NodeOffersInit): Promise<void>
 }
 
-interface Kind<State> {
+interface Kind<View> {
   readonly kind: OfferKind
-  readonly list: () => readonly Omit<State, 'isKept'>[]
+  readonly list: () => readonly Omit<View, 'Kept'>[]
   readonly add: (offer: NamedAddress) => Promise<void>
   readonly remove: (name: string) => unknown
-  readonly placeOf: (state: Omit<State, 'isKept'>) => string
+  readonly placeOf: (view: Omit<View, 'Kept'>) => string
 }
 
 export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
@@ -47,24 +61,24 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
   const kinds = {
     services: {
       kind: 'services',
-      list: () => services.status().services,
+      list: () => services.status().services.map(serviceView),
       add: (offer: NamedAddress) => services.expose(offer),
       remove: (name: string) => services.withdraw(name),
-      placeOf: ({ target }: { readonly target: string }) => target,
+      placeOf: ({ Target }: Pick<NodeServiceView, 'Target'>) => Target,
     },
     connections: {
       kind: 'connections',
-      list: () => services.status().connections,
+      list: () => services.status().connections.map(connectionView),
       add: (offer: NamedAddress) => services.connect(offer),
       remove: (name: string) => services.disconnect(name),
-      placeOf: ({ listen }: { readonly listen: string }) => listen,
+      placeOf: ({ Listen }: Pick<NodeConnectionView, 'Listen'>) => Listen,
     },
     files: {
       kind: 'files',
-      list: () => files.offers().map(fileState),
+      list: () => files.offers().map(fileView),
       add: ({ name, address }: NamedAddress) => files.offer(name, absolute(address)),
       remove: (name: string) => files.withdraw(name),
-      placeOf: ({ path }: { readonly path: string }) => path,
+      placeOf: ({ Path }: Pick<NodeFileView, 'Path'>) => Path,
     },
   } as const
 
@@ -83,15 +97,14 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
     connections: createShelf(kinds.connections, kept),
     files: createShelf(kinds.files, kept),
     downloads: createDownloadShelf(components.downloads),
-    egress: () => components.egress()?.status(),
-    proxy: () => components.proxy()?.status(),
+    egress: () => egressView(components.egress()?.status(), components.proxy()?.status()),
     subscribe(listener) {
       const stopServices = services.subscribe(({ type, name, status }) =>
         listener({ type, name, state: status?.state }),
       )
       const stopFiles = files.onChange((name) => {
-        const state = files.offers().find((offer) => offer.name === name)
-        listener({ type: 'file', name, state: state === undefined ? undefined : fileState(state).state })
+        const offer = files.offers().find((each) => each.name === name)
+        listener({ type: 'file', name, state: offer && fileView(offer).State })
       })
       return () => {
         stopServices()
@@ -107,17 +120,17 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
   }
 }
 
-function createShelf<State extends { readonly name: string }>(
-  { kind, list, add, remove, placeOf }: Kind<State>,
+function createShelf<View extends { readonly Name: string; readonly Kept: boolean }>(
+  { kind, list, add, remove, placeOf }: Kind<View>,
   kept: KeptOffers,
-): OfferShelf<State & { readonly isKept: boolean }> {
+): OfferShelf<View> {
   return {
     list: () =>
       list()
-        .map((state) => ({ ...(state as State), isKept: kept.has(kind, state.name as string) }))
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        .map((view) => ({ ...view, Kept: kept.has(kind, view.Name as string) }) as View)
+        .toSorted((a, b) => (a.Name < b.Name ? -1 : 1)),
     async put(name, place) {
-      const before = list().find((state) => state.name === name)
+      const before = list().find((view) => view.Name === name)
       if (before !== undefined) await remove(name)
       try {
         await add({ name, address: place })
@@ -135,9 +148,84 @@ function createShelf<State extends { readonly name: string }>(
   }
 }
 
-function fileState({ takenBy, isAnnounced, ...offer }: FileOffer) {
-  const state = takenBy !== undefined ? 'name taken' : isAnnounced ? 'announced' : 'announcing'
-  return { ...offer, owner: takenBy, state } as const
+function serviceView(status: ServiceStatus): Omit<NodeServiceView, 'Kept'> {
+  const { name, target, state, owner = null, lastError = null } = status
+  return {
+    Name: name,
+    Target: target,
+    State: state,
+    Owner: owner,
+    ...trafficView(status),
+    LastError: lastError,
+  }
+}
+
+function connectionView(status: ConnectionStatus): Omit<NodeConnectionView, 'Kept'> {
+  const { name, listen, state, lastError = null } = status
+  const { provider = null, path = null, transport = null } = status
+  return {
+    Name: name,
+    Listen: listen,
+    State: state,
+    Provider: provider,
+    Path: path,
+    Transport: transport,
+    ...trafficView(status),
+    LastError: lastError,
+  }
+}
+
+function fileView(offer: FileOffer): Omit<NodeFileView, 'Kept'> {
+  const { name, path, takenBy = null, isAnnounced, leftOut, completed, receivers, lastError = null } = offer
+  return {
+    Name: name,
+    Path: path,
+    State: takenBy !== null ? 'name taken' : isAnnounced ? 'announced' : 'announcing',
+    Owner: takenBy,
+    LeftOut: leftOut.count,
+    LeftOutNames: [...leftOut.names],
+    Completed: completed,
+    Receivers: receivers.map(({ peer, path: way, transport = null, bytes, totalBytes = null, rate }) => ({
+      PeerID: peer,
+      Path: way,
+      Transport: transport,
+      Bytes: bytes,
+      TotalBytes: totalBytes,
+      Rate: rate,
+    })),
+    LastError: lastError,
+  }
+}
+
+function egressView(offered: EgressStatus | undefined, proxy: ProxyStatus | undefined): NodeEgressView {
+  return {
+    Offered: offered === undefined ? null : { ...trafficView(offered), Refusals: { ...offered.refusals } },
+    Proxy:
+      proxy === undefined
+        ? null
+        : {
+            Listen: proxy.listen,
+            Egress: proxy.egress ?? null,
+            Path: proxy.path ?? null,
+            Transport: proxy.transport ?? null,
+            ...trafficView(proxy),
+            LastError: proxy.lastError ?? null,
+          },
+  }
+}
+
+function trafficView({
+  openConnections,
+  connections,
+  bytesIn,
+  bytesOut,
+}: Pick<EgressStatus, 'openConnections' | 'connections' | 'bytesIn' | 'bytesOut'>) {
+  return {
+    OpenConnections: openConnections,
+    Connections: connections,
+    BytesIn: bytesIn,
+    BytesOut: bytesOut,
+  }
 }
 
 /** Programs ask from other folders than this node's. @throws MeshError `files.unreadable` */

@@ -1,51 +1,41 @@
 /** Options of DNS: a server beside the node, or `mesh dns`, which also registers records. */
 import { NODE } from './command-groups.ts'
 import { parseDnsPlace, parseForwardPlace, parseZone } from './dns-values.ts'
-import { integer, list, text, toggle } from './option.ts'
+import { inGroup, integer, list, text, toggle } from './option.ts'
 import { refusalOf } from './vpn-values.ts'
 
 const record = (placeholder: string, help: string) =>
   text({
-    group: 'DNS',
     commands: ['dns'],
     environment: false,
     placeholder,
     help: `${help}, for the --regex before it.`,
   })
 
-export const dnsOptions = {
+export const dnsOptions = inGroup('DNS', NODE, {
   dns: list({
-    group: 'DNS',
     commands: [...NODE, 'doctor'],
     placeholder: 'ADDRESS',
     help: 'Answer DNS there, on UDP and TCP: 127.0.0.1:5353, :53, [::1]:53. `mesh dns` answers at 127.0.0.1:53 unless told otherwise.',
     check: refusalOf(parseDnsPlace),
   }),
   dnsZone: text({
-    group: 'DNS',
-    commands: NODE,
     placeholder: 'NAME',
     default: 'mesh',
     help: 'The zone in which machines and services have their names, as in laptop.mesh.',
     check: refusalOf(parseZone),
   }),
   dnsForwarder: toggle({
-    group: 'DNS',
-    commands: NODE,
     default: true,
     help: 'Ask other servers for names that are not of this network; without it they are refused.',
   }),
   dnsForwardServer: list({
-    group: 'DNS',
-    commands: NODE,
     placeholder: 'SERVER',
     defaultText: 'those of /etc/resolv.conf, as it changes',
     help: 'A server to ask, in the order given: 9.9.9.9, 9.9.9.9:53, or example.com=10.0.0.1 for the names of one domain.',
     check: refusalOf(parseForwardPlace),
   }),
   dnsCacheSize: integer({
-    group: 'DNS',
-    commands: NODE,
     isLimit: true,
     placeholder: 'COUNT',
     default: 1_000,
@@ -54,13 +44,10 @@ export const dnsOptions = {
     help: 'Answers of other servers that are kept; 0 keeps none.',
   }),
   dnsConfigure: toggle({
-    group: 'DNS',
-    commands: NODE,
     default: false,
     help: 'Have this machine resolve names through --dns: by systemd-resolved for the zone alone, else in /etc/resolv.conf before its servers, and again when another program rewrites that; undone at the end, or at the next start after a crash.',
   }),
   regex: text({
-    group: 'DNS',
     commands: ['dns'],
     environment: false,
     placeholder: 'PATTERN',
@@ -74,11 +61,10 @@ export const dnsOptions = {
   mx: record('"PREFERENCE NAME"', 'Who takes its mail'),
   ptr: record('NAME', 'The name of an address'),
   type: text({
-    group: 'DNS',
     commands: ['dns resolve'],
     environment: false,
     placeholder: 'TYPE',
     default: 'A',
     help: 'The type of record to look for: A, AAAA, TXT, ...',
   }),
-} as const
+})

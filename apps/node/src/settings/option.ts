@@ -22,10 +22,9 @@ export type OptionGroup =
 /** A value, or the form that would have been right. */
 export type Parsed<Value> = { readonly value: Value } | { readonly expected: string }
 
-export interface OptionInit {
-  readonly group: OptionGroup
-  /** Names of the commands that take it, as in `mesh NAME`. */
-  readonly commands: readonly string[]
+interface OptionInit {
+  /** Names of the commands that take it, as in `mesh NAME`; those of its group unless given. */
+  readonly commands?: readonly string[]
   /** One sentence or two, without the default. */
   readonly help: string
   /** One letter: `g` for `-g`. */
@@ -40,7 +39,8 @@ export interface OptionInit {
   readonly environment?: false
 }
 
-export interface Option<Value> extends OptionInit {
+/** An option that is not in a group yet. */
+interface Ungrouped<Value> extends OptionInit {
   /** The word that stands for the value in help (`FILE`); undefined for a switch. */
   readonly placeholder: string | undefined
   readonly default: Value
@@ -54,13 +54,29 @@ export interface Option<Value> extends OptionInit {
   parse(texts: readonly string[], base: string): Parsed<Value>
 }
 
+export interface Option<Value> extends Ungrouped<Value> {
+  readonly group: OptionGroup
+  readonly commands: readonly string[]
+}
+
+/** Puts options under one heading; most of them belong to the same commands. */
+export function inGroup<Options extends Readonly<Record<string, Ungrouped<unknown>>>>(
+  group: OptionGroup,
+  commands: readonly string[],
+  options: Options,
+): { readonly [Name in keyof Options]: Option<Options[Name]['default']> } {
+  const grouped = Object.entries(options).map(([name, option]) => [name, { group, commands, ...option }])
+  // the entries are the options by their own names, each with a heading
+  return Object.fromEntries(grouped)
+}
+
 interface Defaulted<Value> {
   readonly default: Value
   readonly defaultText?: string
 }
 
 /** A switch: `--name`, `--name=false`, `--no-name`. */
-export function toggle(init: OptionInit & Defaulted<boolean>): Option<boolean> {
+export function toggle(init: OptionInit & Defaulted<boolean>): Ungrouped<boolean> {
   return {
     ...init,
     placeholder: undefined,
@@ -83,9 +99,9 @@ interface TextInit extends OptionInit {
   readonly check?: (text: string) => string | undefined
 }
 
-export function text(init: TextInit & { readonly default: string }): Option<string>
-export function text(init: TextInit): Option<string | undefined>
-export function text(init: TextInit & { readonly default?: string }): Option<string | undefined> {
+export function text(init: TextInit & { readonly default: string }): Ungrouped<string>
+export function text(init: TextInit): Ungrouped<string | undefined>
+export function text(init: TextInit & { readonly default?: string }): Ungrouped<string | undefined> {
   return {
     ...init,
     default: init.default,
@@ -104,7 +120,7 @@ export function text(init: TextInit & { readonly default?: string }): Option<str
 /** A path; a relative one counts from where the person stands. */
 export function path(
   init: OptionInit & { readonly placeholder: string; readonly defaultText?: string },
-): Option<string | undefined> {
+): Ungrouped<string | undefined> {
   return {
     ...init,
     default: undefined,
@@ -121,7 +137,7 @@ export function path(
 
 export function choice<const Word extends string>(
   init: OptionInit & { readonly choices: readonly Word[]; readonly default: Word },
-): Option<Word> {
+): Ungrouped<Word> {
   return {
     ...init,
     placeholder: init.choices.join('|'),
@@ -140,19 +156,19 @@ interface WholeInit<Value extends number | bigint> extends OptionInit, Defaulted
   readonly max: Value
 }
 
-export function integer(init: WholeInit<number>): Option<number> {
+export function integer(init: WholeInit<number>): Ungrouped<number> {
   return whole(init, (text) => (/^-?\d{1,15}$/.test(text) ? Number(text) : undefined))
 }
 
 /** A whole number that may be above 2^53. */
-export function bigInteger(init: WholeInit<bigint>): Option<bigint> {
+export function bigInteger(init: WholeInit<bigint>): Ungrouped<bigint> {
   return whole(init, (text) => (/^\d{1,19}$/.test(text) ? BigInt(text) : undefined))
 }
 
 function whole<Value extends number | bigint>(
   init: WholeInit<Value>,
   read: (text: string) => Value | undefined,
-): Option<Value> {
+): Ungrouped<Value> {
   return {
     ...init,
     defaultText: init.defaultText ?? String(init.default),
@@ -169,7 +185,7 @@ function whole<Value extends number | bigint>(
 /** Bytes, written `64MiB`, `1GiB`, `500kB` or as a number. */
 export function size(
   init: OptionInit & { readonly default: number; readonly min: number; readonly max: number },
-): Option<number> {
+): Ungrouped<number> {
   return {
     ...init,
     placeholder: 'SIZE',
@@ -210,7 +226,7 @@ export function duration(
     readonly minMs: number
     readonly maxMs: number
   },
-): Option<number> {
+): Ungrouped<number> {
   return {
     ...init,
     placeholder: 'DURATION',
@@ -230,7 +246,7 @@ export function duration(
 }
 
 /** Several texts: the option repeated, or one text with commas. `check` judges each. */
-export function list(init: TextInit): Option<readonly string[]> {
+export function list(init: TextInit): Ungrouped<readonly string[]> {
   return {
     ...init,
     default: [],

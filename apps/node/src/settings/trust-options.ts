@@ -1,65 +1,48 @@
 /** Options of who may use the network: the peer gate, and administrators. */
 import { NODE } from './command-groups.ts'
-import { duration, path, text, toggle } from './option.ts'
+import { duration, inGroup, path, text, toggle } from './option.ts'
 
-export const trustOptions = {
+export const trustOptions = inGroup('Trust', NODE, {
   peerguard: toggle({
-    group: 'Trust',
-    commands: NODE,
     default: false,
     help: 'Have a peer gate: let peers into the bucket `trustzone` that prove to hold a key of `trustzoneAuth`.',
   }),
   peergate: toggle({
-    group: 'Trust',
-    commands: NODE,
     default: false,
     help: 'With --peerguard: the gate is on from the start; only peers in `trustzone` may use the network with this node.',
   }),
   peergateRelaxed: toggle({
-    group: 'Trust',
-    commands: NODE,
     default: false,
     help: 'With --peerguard: everybody passes while `trustzone` is empty.',
   }),
   peergateAutoclean: toggle({
-    group: 'Trust',
-    commands: NODE,
     default: false,
     help: 'With --peerguard: take who left out of `trustzone`.',
   }),
   peergateStrict: toggle({
-    group: 'Trust',
-    commands: NODE,
     default: false,
     help: 'With --peerguard: neither take nor send challenges of EdgeVPN-compatible nodes, which can be replayed, and count only entries that go back to this node.',
   }),
   peergateAuth: text({
-    group: 'Trust',
-    commands: NODE,
     placeholder: 'JSON',
     secret: true,
     help: 'With --peerguard: how this node proves itself: {"ecdsa":{"private_key":"KEY"}}, KEY by `mesh peergater ecdsa-genkey`.',
   }),
   peergateInterval: duration({
-    group: 'Trust',
-    commands: NODE,
     default: '120s',
     minMs: 1_000,
     maxMs: 3_600_000,
     help: 'With --peerguard: how often to ask to be trusted, and to take out who left.',
   }),
   invite: text({
-    group: 'Trust',
-    commands: NODE,
     placeholder: 'CODE',
     secret: true,
     help: 'Join a network with administrators by this invite (made by `mesh admin invite`); needed once.',
   }),
   adminKey: path({
-    group: 'Trust',
     commands: [...NODE, 'admin init'],
     placeholder: 'FILE',
     defaultText: "admin.key in the network's state folder",
     help: "Where the administrator's key is kept; a node that has it answers `mesh admin`.",
   }),
-} as const
+})

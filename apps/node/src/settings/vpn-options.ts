@@ -2,7 +2,7 @@
 import { tryParsePeerId } from '@mesh/core'
 import { NODE } from './command-groups.ts'
 import { checkGuestEndpoint } from './guest-endpoint.ts'
-import { choice, integer, list, text, toggle } from './option.ts'
+import { choice, inGroup, integer, list, text, toggle } from './option.ts'
 import {
   DEFAULT_VPN_RANGE,
   parseRoute,
@@ -15,9 +15,8 @@ import {
 /** `config` shows what `mesh` would run with. */
 const VPN = ['', 'config']
 
-export const vpnOptions = {
+export const vpnOptions = inGroup('VPN', VPN, {
   address: list({
-    group: 'VPN',
     commands: NODE,
     placeholder: 'ADDRESS/LENGTH',
     defaultText: `one is leased in ${DEFAULT_VPN_RANGE}`,
@@ -25,15 +24,11 @@ export const vpnOptions = {
     check: refusalOf(parseVpnAddress),
   }),
   dhcp: toggle({
-    group: 'VPN',
-    commands: VPN,
     default: false,
     defaultText: 'off, on without --address',
     help: 'Lease a free IPv4 address in the range of --address, and keep it.',
   }),
   interface: text({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'NAME',
     default: 'mesh0',
     check: (name) =>
@@ -43,8 +38,6 @@ export const vpnOptions = {
     help: 'Name of the network interface.',
   }),
   mtu: integer({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'BYTES',
     default: 1280,
     min: 576,
@@ -52,20 +45,16 @@ export const vpnOptions = {
     help: 'The longest packet of the interface; between two machines the smaller of theirs counts. Below 1280 the interface has no IPv6.',
   }),
   wireguard: choice({
-    group: 'VPN',
     commands: [...VPN, 'doctor'],
     choices: ['engine', 'kernel'],
     default: 'engine',
     help: "Who seals and carries packets: this program, or the kernel's own WireGuard, which is quicker and has no guests and no EdgeVPN-compatible members.",
   }),
   udp: toggle({
-    group: 'VPN',
-    commands: VPN,
     default: true,
     help: 'Send packets over UDP to the machines that are reached so; streams carry them wherever and whenever they are not.',
   }),
   udpPort: integer({
-    group: 'VPN',
     commands: [...VPN, 'doctor'],
     placeholder: 'PORT',
     default: 0,
@@ -75,8 +64,6 @@ export const vpnOptions = {
     help: 'The UDP port of the VPN; a fixed one can be opened in a firewall.',
   }),
   tunQueues: integer({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'NUMBER',
     default: 0,
     defaultText: '1 up to three cores, then a half of them, 4 at most',
@@ -85,8 +72,6 @@ export const vpnOptions = {
     help: 'How many queues the interface has: each lets one more core send packets, and one more receive them, for other peers.',
   }),
   fwmark: integer({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'NUMBER',
     default: 0,
     defaultText: 'none',
@@ -95,7 +80,6 @@ export const vpnOptions = {
     help: 'The routing mark (SO_MARK) of all that this node sends to peers, for policy routing and firewalls; WebRTC and QUIC, which cannot be marked, stay off.',
   }),
   guestEndpoint: text({
-    group: 'VPN',
     commands: [...VPN, 'guest add'],
     placeholder: 'HOST[:PORT]',
     defaultText: 'the address that most probably works',
@@ -103,62 +87,47 @@ export const vpnOptions = {
     help: 'Where guests (stock WireGuard apps) find this node; of `mesh guest add`, where this one does.',
   }),
   fullTunnel: toggle({
-    group: 'VPN',
     commands: ['guest add'],
     default: false,
     environment: false,
     help: "The guest sends all to this node, what is for the Internet too: that goes through the node's exit node, or out of it where it is one.",
   }),
   router: text({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'ADDRESS',
     help: 'The machine that gets packets for addresses of the VPN that nobody has.',
     check: refusalOf(parseVpnHost),
   }),
   staticPeertable: list({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'ADDRESS:PEER',
     help: 'Which peer has an address, in place of what the ledger says; [IPV6]:PEER too.',
     check: refusalOf(parseStaticPeer),
   }),
   advertiseRoute: list({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'CIDR',
     help: 'A network behind this machine that others may reach through it; forwarding has to be switched on.',
     check: refusalOf(parseRoute),
   }),
   acceptRoutes: toggle({
-    group: 'VPN',
-    commands: VPN,
     default: false,
     help: 'Reach the networks that members advertise; never one that this machine is connected to or has a route to, and no default route.',
   }),
   exitNode: text({
-    group: 'VPN',
     commands: [...VPN, 'doctor'],
     placeholder: 'PEER',
     help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped.',
   }),
   exitNodeBlockLan: toggle({
-    group: 'VPN',
-    commands: VPN,
     default: false,
     help: 'With --exit-node the local network is not reached past it either.',
   }),
   advertiseExit: toggle({
-    group: 'VPN',
     commands: [...VPN, 'doctor'],
     default: false,
     help: 'Be an exit node for members: send on what they have for the Internet, with the address of this machine (nftables); forwarding has to be switched on.',
   }),
   acceptRoutesFrom: list({
-    group: 'VPN',
-    commands: VPN,
     placeholder: 'PEER',
     help: 'Reach the networks that these members advertise, a default route too.',
     check: (id) => (tryParsePeerId(id) === undefined ? 'a peer id like 12D3KooW…' : undefined),
   }),
-} as const
+})

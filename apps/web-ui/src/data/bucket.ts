@@ -12,7 +12,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query'
 import { useLive } from '../live/live-context.tsx'
-import { bucketQueryKey, type ShownBucket } from '../live/bucket-cache.ts'
+import { bucketQueryKey, type ShownBucket } from '../live/refresh-keys.ts'
 import { useClient } from './client-context.tsx'
 
 /** The keys read so far; `more` reads the page behind them. */

@@ -1,5 +1,5 @@
 import { createContext, use, useMemo } from 'react'
-import { buildMachines, type Machine } from '../model/machine.ts'
+import { buildMachines, type Machine, nameOf } from '../model/machine.ts'
 import { useRead } from './reads.ts'
 
 /** Round trips and rates come with no event. Of many peers the answer is long, and one of them is rarely looked at. */
@@ -14,7 +14,7 @@ export interface MachinesRead {
   readonly machines: readonly Machine[] | undefined
   /** Why they could not be read, where they never were. */
   readonly error: Error | null
-  retry(): void
+  refetch(): void
 }
 
 const MachinesContext = createContext<MachinesRead | undefined>(undefined)
@@ -29,6 +29,12 @@ export function useMachines(): MachinesRead {
   const read = use(MachinesContext)
   if (read === undefined) throw new Error('outside of MachinesProvider')
   return read
+}
+
+/** Gives the names of machines by id, as `nameOf` has them. */
+export function useNames(): (id: string) => string {
+  const { machines = [] } = useMachines()
+  return (id) => nameOf(machines, id)
 }
 
 function useMachinesRead(): MachinesRead {
@@ -47,20 +53,14 @@ function useMachinesRead(): MachinesRead {
   const selfName = node.data?.Name ?? ''
   const machines = useMemo(() => {
     if (self === undefined || !nodes.data || !records.data || !peers.data) return undefined
-    return buildMachines({
-      self,
-      selfVersion,
-      selfName,
-      nodes: nodes.data,
-      machines: records.data,
-      peers: peers.data,
-    })
+    const sources = { nodes: nodes.data, machines: records.data, peers: peers.data }
+    return buildMachines({ self, selfVersion, selfName, ...sources })
   }, [self, selfVersion, selfName, nodes.data, records.data, peers.data])
   const reads = [summary, nodes, records, peers]
   return {
     machines,
     error: machines === undefined ? (reads.find((read) => read.error !== null)?.error ?? null) : null,
-    retry() {
+    refetch() {
       for (const read of reads) if (read.isError) void read.refetch()
     },
   }

@@ -14,12 +14,12 @@ const JOINING_EVERY_MS = 2_000
 
 export interface OffersRead<View> {
   /** Undefined until they were read once. */
-  readonly offers: readonly View[] | undefined
+  readonly data: readonly View[] | undefined
   /** `remote`: the node tells them only to its own machine. `joining`: it has not joined its network yet. */
   readonly obstacle: 'remote' | 'joining' | undefined
   /** Why they could not be read, where they never were and no obstacle says it. */
   readonly error: Error | null
-  retry(): void
+  refetch(): unknown
 }
 
 export function useNodeServices(): OffersRead<NodeServiceView> {
@@ -49,12 +49,7 @@ function downloadsInterval(
 
 function offersRead<View>({ data, error, refetch }: UseQueryResult<readonly View[]>): OffersRead<View> {
   const obstacle = data === undefined ? obstacleOf(error) : undefined
-  return {
-    offers: data,
-    obstacle,
-    error: data === undefined && obstacle === undefined ? error : null,
-    retry: () => void refetch(),
-  }
+  return { data, obstacle, error: data === undefined && obstacle === undefined ? error : null, refetch }
 }
 
 function obstacleOf(error: Error | null): OffersRead<unknown>['obstacle'] {

@@ -3,7 +3,15 @@
  * Nothing is fetched elsewhere in the page.
  */
 import type { ApiClient, CallOptions } from '@mesh/api-client'
-import type { RouteId, RouteInput, RouteOutput, Routes } from '@mesh/api-contract'
+import type {
+  AdmissionView,
+  GuestView,
+  RouteId,
+  RouteInput,
+  RouteOutput,
+  Routes,
+  VpnView,
+} from '@mesh/api-contract'
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { useLive } from '../live/live-context.tsx'
 import { useClient } from './client-context.tsx'
@@ -56,4 +64,31 @@ function callOf<Id extends ReadId>(
   id: Id,
 ): (input: Input<Id>, options: CallOptions) => Promise<Output<Id>> {
   return client[id] as unknown as (input: Input<Id>, options: CallOptions) => Promise<Output<Id>>
+}
+
+/** Who waits to be let in, and the gate that somebody else switches, come with no event. */
+const ADMISSION_EVERY_MS = 5_000
+
+export function useAdmission(): UseQueryResult<AdmissionView> {
+  return useRead('getAdmission', {}, { everyMs: ADMISSION_EVERY_MS })
+}
+
+/** Has this node anything to decide: a peer gate, or administrators? Undefined until it is known. */
+export function useHasAccess(): boolean | undefined {
+  const { data } = useAdmission()
+  return data === undefined ? undefined : data.Peerguard || data.Administrators.length > 0
+}
+
+/** Handshakes, counters and the state of the exit come with no event. */
+const VPN_EVERY_MS = 3_000
+/** A node without a VPN has none of it, and will not get one while it runs. */
+const whileItAnswers = (_known: unknown, error: Error | null) => (error === null ? VPN_EVERY_MS : false)
+
+export function useGuests(): UseQueryResult<readonly GuestView[]> {
+  return useRead('listGuests', {}, { everyMs: whileItAnswers })
+}
+
+/** The VPN of this node, with its exit and who offers one. */
+export function useExit(): UseQueryResult<VpnView> {
+  return useRead('getVpn', {}, { everyMs: whileItAnswers })
 }

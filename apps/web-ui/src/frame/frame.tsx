@@ -10,8 +10,7 @@ import css from './frame.module.css'
 import { LinkState } from './link-state.tsx'
 import { Notices } from './notices.tsx'
 import { RailCount, RailFoot } from './rail-facts.tsx'
-import { SECTIONS, type Section, sectionOf } from './sections.ts'
-import { useSections } from './use-sections.ts'
+import { SECTIONS, type Section, sectionOf, useSections } from './sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
 /** Shows what stands around every page: the rail (on a phone the bar below), search, link state, theme. */

@@ -10,6 +10,7 @@ import {
   Signpost,
   Smartphone,
 } from 'lucide-react'
+import { useHasAccess } from '../data/reads.ts'
 
 /** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
 export interface Section {
@@ -55,4 +56,10 @@ export const SECTIONS: readonly Section[] = [
 /** The section that a path belongs to. */
 export function sectionOf(pathname: string): Section | undefined {
   return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
+}
+
+/** The sections that this node has: without a peer gate and administrators there is no access to decide on. */
+export function useSections(): readonly Section[] {
+  const hasAccess = useHasAccess()
+  return SECTIONS.filter(({ path }) => path !== '/access' || hasAccess === true)
 }

@@ -2,8 +2,8 @@ import { ApiError, createClient, type Fetch } from '@mesh/api-client'
 import { useState } from 'react'
 import type { Session } from '../data/session.ts'
 import { Button } from '../parts/button.tsx'
-import { Copy } from '../parts/copy.tsx'
-import { fieldClasses, TextField } from '../parts/field.tsx'
+import { Command } from '../parts/copy.tsx'
+import { fieldClasses, Form, TextField } from '../parts/field.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
 import css from './token-page.module.css'
@@ -33,12 +33,10 @@ export function TokenPage({ session, fetch }: TokenPageProps) {
   const isUnknown = failure instanceof ApiError && failure.status === 401
   return (
     <main className={css.page}>
-      <form
+      <Form
         className={css.form}
         aria-labelledby="asks"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() => {
           if (token !== '' && !pending) void submit()
         }}
       >
@@ -68,14 +66,9 @@ export function TokenPage({ session, fetch }: TokenPageProps) {
         </div>
         <div className={css.help}>
           <p>Whoever runs the node makes one on its machine, with the file that it was started with:</p>
-          <Copy
-            text="mesh api-token create NAME --level admin --api-token-file FILE"
-            what="command"
-            mono
-            wrap
-          />
+          <Command text="mesh api-token create NAME --level admin --api-token-file FILE" />
         </div>
-      </form>
+      </Form>
     </main>
   )
 }

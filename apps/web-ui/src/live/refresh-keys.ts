@@ -1,6 +1,17 @@
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { QueryClient } from '@tanstack/react-query'
-import { bucketQueryKey, type ShownBucket } from './bucket-cache.ts'
+import type { BucketView } from '@mesh/api-contract'
+
+/** The part of a bucket that was read. */
+export interface ShownBucket {
+  readonly values: BucketView
+  /** The key behind which the keys begin that were not read; undefined when all were. */
+  readonly next: string | undefined
+}
+
+export function bucketQueryKey(bucket: string): readonly unknown[] {
+  return ['getBucket', { bucket }]
+}
 
 /** How many keys of a bucket are asked for one by one; beyond, asking for the whole bucket costs less. */
 const MAX_SINGLE_KEYS = 12

@@ -1,19 +1,14 @@
 /** Who may use the network, in words for people. */
 import type { AdmissionView } from '@mesh/api-contract'
-import type { StateTone } from './state-tone.ts'
+import type { StateInWords } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
 
 export type Member = AdmissionView['Members'][number]
 export type Invite = AdmissionView['Invites'][number]
 
-interface StateInWords {
-  readonly tone: StateTone
-  readonly word: string
-  /** Stands softer after the word. */
-  readonly detail?: string
-}
+type State = Omit<StateInWords, 'sentence'>
 
-export function memberState({ State }: Member): StateInWords {
+export function memberState({ State }: Member): State {
   switch (State) {
     case 'admitted':
       return { tone: 'direct', word: 'let in' }
@@ -26,7 +21,7 @@ export function memberState({ State }: Member): StateInWords {
   }
 }
 
-export function inviteState({ State }: Invite): StateInWords {
+export function inviteState({ State }: Invite): State {
   switch (State) {
     case 'open':
       return { tone: 'announcing', word: 'open' }

@@ -1,6 +1,5 @@
 /** Commands that do in a terminal what the page does: with curl and with the command line of mesh. */
 import { stringifyExactJson } from '@mesh/core'
-import { shellQuote } from './shell.ts'
 
 export interface Commands {
   readonly curl: string
@@ -107,4 +106,24 @@ function meshCommand(verb: Verb, value: readonly string[], bucket: string, key: 
 
 function urlOf({ origin, bucket, key }: At): string {
   return `${origin}/api/ledger/${encodeURIComponent(bucket)}/${encodeURIComponent(key)}`
+}
+
+/** The record type that is asked for unless another is given. */
+export const DEFAULT_TYPE = 'A'
+
+/** @param origin of the page */
+export function resolveCommands(origin: string, name: string, type: string): Commands {
+  const ofType = type === DEFAULT_TYPE ? [] : ['--type', shellQuote(type)]
+  const end = name.startsWith('-') ? ['--'] : []
+  const query = type === DEFAULT_TYPE ? '' : `?type=${encodeURIComponent(type)}`
+  return {
+    mesh: ['mesh', 'dns', 'resolve', ...ofType, ...end, shellQuote(name)].join(' '),
+    curl: `curl ${shellQuote(`${origin}/api/dns/resolve/${encodeURIComponent(name)}${query}`)}`,
+  }
+}
+
+/** One argument for a POSIX shell, quoted only where it must be. */
+export function shellQuote(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,6 +1,6 @@
 /** States of what this node fetches of members, in words for people. */
 import type { NodeDownloadView } from '@mesh/api-contract'
-import type { StateInWords } from './offer-words.ts'
+import type { StateInWords } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
 
 /** True until it stands on the disk or failed. */

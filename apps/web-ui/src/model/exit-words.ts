@@ -1,16 +1,11 @@
 /** The exit node of this machine, in words for people. */
 import type { VpnView } from '@mesh/api-contract'
-import type { StateTone } from './state-tone.ts'
+import type { StateInWords } from './state-tone.ts'
 
 export type Exit = NonNullable<VpnView['ExitNode']>
 export type ExitFamilies = Exit['Families']
 
-interface ExitState {
-  readonly tone: StateTone
-  readonly word: string
-}
-
-export function exitState({ State }: Pick<Exit, 'State'>): ExitState {
+export function exitState({ State }: Pick<Exit, 'State'>): Pick<StateInWords, 'tone' | 'word'> {
   switch (State) {
     case 'up':
       return { tone: 'direct', word: 'in use' }

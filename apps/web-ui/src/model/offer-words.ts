@@ -1,16 +1,7 @@
 /** States of what this node offers and connects to, in words for people. */
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
-import type { StateTone } from './state-tone.ts'
+import type { StateInWords } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
-
-export interface StateInWords {
-  readonly tone: StateTone
-  readonly word: string
-  /** Stands softer after the word. */
-  readonly detail?: string | undefined
-  /** A whole sentence: what the state means, and for whom. */
-  readonly sentence: string
-}
 
 type NameOf = (id: string) => string
 

@@ -1,10 +1,8 @@
 /** Who answers for a name and why not another, in words for people. */
 import type { NameResolutionView } from '@mesh/api-contract'
-import type { StateTone } from './state-tone.ts'
+import type { StateInWords } from './state-tone.ts'
 
-interface ResolutionInWords {
-  readonly tone: StateTone
-  readonly word: string
+interface ResolutionInWords extends Pick<StateInWords, 'tone' | 'word'> {
   /** Whole sentences: who answers, and what is missing. */
   readonly sentences: readonly string[]
 }
@@ -21,7 +19,7 @@ export function resolutionInWords(resolution: NameResolutionView, name: NameOf):
   return { ...markOf(resolution), sentences }
 }
 
-function markOf({ Code, Records }: NameResolutionView): Pick<ResolutionInWords, 'tone' | 'word'> {
+function markOf({ Code, Records }: NameResolutionView): Pick<StateInWords, 'tone' | 'word'> {
   switch (Code) {
     case null:
       return { tone: 'indirect', word: 'asked elsewhere' }
@@ -67,4 +65,20 @@ const NOT_IN_ZONE =
 /** Members of EdgeVPN-compatible networks sign nothing. */
 export function ownerInWords(owner: string, name: NameOf): string {
   return owner === '' ? 'an unknown member' : name(owner)
+}
+
+/** @param reason of the API: `weaker` */
+export function loserReasonInWords(reason: string): string {
+  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? reason) : reason
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  automatic_name: 'The name is a machine’s or a service’s, which no pattern takes.',
+  weaker: 'Another pattern is stronger: one that is a whole name, else the longer one.',
+  no_such_type: 'It has no value of this type.',
+  bad_value: 'Its value is no valid record.',
+  bad_syntax: 'It is no valid regular expression.',
+  too_complex: 'It is too complex to be tried.',
+  too_many: 'Too many patterns fit such names.',
+  later_claim: 'Another member had the name before.',
 }

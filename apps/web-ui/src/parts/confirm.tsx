@@ -1,6 +1,6 @@
 import { Button } from './button.tsx'
 import css from './command-list.module.css'
-import { Copy } from './copy.tsx'
+import { Command } from './copy.tsx'
 import { Dialog, FOCUS_FIRST } from './dialog.tsx'
 import { fieldClasses } from './field.tsx'
 
@@ -27,7 +27,7 @@ export function Confirm({ title, action, onClose, onConfirm, children, ...more }
         <div className={css.commands}>
           <h4>The same from a terminal</h4>
           {commands.map((command) => (
-            <Copy key={command} text={command} what="command" mono wrap />
+            <Command key={command} text={command} />
           ))}
         </div>
       )}

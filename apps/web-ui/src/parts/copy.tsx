@@ -56,6 +56,11 @@ export function Copy({
   )
 }
 
+/** A command to paste into a terminal. */
+export function Command({ text }: { text: string }) {
+  return <Copy text={text} what="command" mono wrap />
+}
+
 /** The part of a text that fits on a line, as it is seen: the clipboard gets all of it. */
 function beginning(text: string): string {
   return text.length > MAX_LINE_CHARS ? `${shownText(text.slice(0, MAX_LINE_CHARS))}…` : shownText(text)

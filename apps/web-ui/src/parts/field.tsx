@@ -1,4 +1,5 @@
 import { useId } from 'react'
+import { cx } from './class-names.ts'
 import css from './field.module.css'
 
 interface TextFieldProps {
@@ -54,6 +55,23 @@ export function TextField({
         {hint !== undefined && <p className={css.hint}>{hint}</p>}
       </div>
     </div>
+  )
+}
+
+type FormProps = Omit<React.ComponentProps<'form'>, 'onSubmit'> & { readonly onSubmit: () => void }
+
+/** A form that the page itself submits and checks. */
+export function Form({ onSubmit, className, ...props }: FormProps) {
+  return (
+    <form
+      noValidate
+      {...props}
+      className={cx(css.form, className)}
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    />
   )
 }
 

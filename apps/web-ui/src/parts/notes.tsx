@@ -53,8 +53,35 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
   )
 }
 
+/** What a part of the page reads from the node. */
+export interface Read {
+  readonly data: unknown
+  readonly error: Error | null
+  refetch(): unknown
+}
+
+/** Stands where nothing was read yet: rows that load, or why it could not be read. @param what `the machines` */
+export function Unread({ what, read: { data, error, refetch } }: { what: string; read: Read }) {
+  if (data !== undefined) return null
+  if (error === null) return <LoadingRows label={`Reading ${what}`} />
+  const title = `${what.charAt(0).toUpperCase()}${what.slice(1)} could not be read`
+  return <ErrorNote title={title} error={error} retry={() => void refetch()} />
+}
+
+/** Stands for rows that were never read yet; what was read once is never replaced by this. */
+export function LoadingRows({ label }: { label: string }) {
+  return (
+    <div className={css.loading} role="status" aria-label={label}>
+      {['92%', '64%', '78%', '56%', '70%'].map((width) => (
+        <i key={width} style={{ width }} />
+      ))}
+    </div>
+  )
+}
+
 /** Why a write did not happen; without an answer of the node it may have happened all the same. */
-export function WriteErrorNote({ error }: { error: Error }) {
+export function WriteErrorNote({ error }: { error: Error | null }) {
+  if (error === null) return null
   const answered = error instanceof ApiError && error.status > 0
   const title = answered
     ? 'The node did not take the write'

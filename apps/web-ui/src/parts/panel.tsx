@@ -1,23 +1,33 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
 import css from './panel.module.css'
 
-interface PanelProps {
+interface SidePanelProps {
+  /** The list that it stands beside. */
+  readonly to: '/machines' | '/names' | '/services' | '/files' | '/ledger'
+  /** The name of what it shows, with escapes for what is invisible of it. */
   readonly label: string
-  /** The heading: a name with its glyph, a key. */
-  readonly heading: React.ReactNode
-  /** A link that closes the panel, with its content. */
-  readonly close: React.ReactNode
-  readonly onClose: () => void
+  /** The heading, where it is more than the name. */
+  readonly heading?: React.ReactNode
   readonly children: React.ReactNode
 }
 
-/** Details beside a list, with an address of their own; a page on a phone. Escape closes it. */
-export function Panel({ label, heading, close, onClose, children }: PanelProps) {
+/**
+ * Details beside a list, with an address of their own; a page on a phone. Escape closes it, which keeps the filter
+ * of the list and its bucket.
+ */
+export function SidePanel({ to, label, heading = label, children }: SidePanelProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const narrow = useNarrow()
-  useShortcut('Escape', onClose)
+  const navigate = useNavigate()
+  const closed = ({ q, bucket }: { readonly q?: string; readonly bucket?: string }) => ({
+    ...(q !== undefined && { q }),
+    ...(bucket !== undefined && { bucket }),
+  })
+  useShortcut('Escape', () => void navigate({ to, search: closed }))
   useEffect(() => {
     if (narrow) title.current?.focus()
   }, [narrow, label])
@@ -27,7 +37,9 @@ export function Panel({ label, heading, close, onClose, children }: PanelProps) 
         <h2 ref={title} tabIndex={-1} className={css.title}>
           {heading}
         </h2>
-        {close}
+        <Link to={to} search={closed} className={css.closer} aria-label="Close the panel">
+          <X aria-hidden="true" />
+        </Link>
       </header>
       <div className={css.body}>{children}</div>
     </aside>

@@ -1,9 +1,9 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
-import { printable } from '@mesh/core'
 import { cx } from './class-names.ts'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
+import { TableHead, type TableProps } from './table.tsx'
 import css from './virtual-rows.module.css'
 
 /** Pixels; must be tall enough for one line and for two. */
@@ -13,26 +13,8 @@ const OVERSCAN_ROWS = 8
 /** Before the list is laid out (and in jsdom, which has no layout) this much of it is drawn. */
 const INITIAL_RECT = { width: 1024, height: 800 }
 
-export interface Column {
-  readonly title: string
-  readonly align?: 'end'
-}
-
-interface VirtualRowsProps<Row> {
-  /** The name of what the table shows, for screen readers. */
-  readonly label: string
-  readonly columns: readonly Column[]
-  /** The class with the grid of a row: columns on a wide page, areas on a narrow one. */
-  readonly rowClass: string | undefined
-  readonly rows: readonly Row[]
-  rowKey(row: Row): string
-  isSelected(row: Row): boolean
-  /** The cells: one `Cell` for each column, one of them with a link that opens the row. */
-  renderCells(row: Row): React.ReactNode
-}
-
 /** A table of any length that draws only what is seen; `j` and `k` walk along the rows' links. */
-export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
+export function VirtualRows<Row>(props: TableProps<Row>) {
   const { label, columns, rowClass, rows, rowKey, isSelected, renderCells } = props
   const scroller = useRef<HTMLDivElement>(null)
   const narrow = useNarrow()
@@ -53,13 +35,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
   return (
     <div className={css.scroller} ref={scroller}>
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1}>
-        <div role="row" aria-rowindex={1} className={cx(css.head, rowClass)}>
-          {columns.map(({ title, align }) => (
-            <span role="columnheader" key={title} className={cx(align === 'end' && css.end)}>
-              {title}
-            </span>
-          ))}
-        </div>
+        <TableHead columns={columns} aria-rowindex={1} className={cx(css.head, rowClass)} />
         <div role="rowgroup" className={css.body} style={{ height: virtualizer.getTotalSize() }}>
           {virtualizer.getVirtualItems().map(({ index, key, start }) => {
             const row = rows[index]
@@ -70,7 +46,7 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
                 key={key}
                 data-index={index}
                 aria-rowindex={index + 2}
-                className={cx(css.row, rowClass, isSelected(row) && css.selected)}
+                className={cx(css.row, rowClass, isSelected?.(row) === true && css.selected)}
                 style={{ transform: `translateY(${start}px)`, height: rowPx }}
               >
                 {renderCells(row)}
@@ -82,29 +58,6 @@ export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
     </div>
   )
 }
-
-interface CellProps {
-  readonly className?: string | undefined
-  readonly align?: 'end'
-  /** The whole text, where it may be cut. */
-  readonly title?: string
-  readonly children?: React.ReactNode
-}
-
-export function Cell({ className, align, title, children }: CellProps) {
-  return (
-    <div
-      role="cell"
-      title={title === undefined ? undefined : printable(title)}
-      className={cx(css.cell, align === 'end' && css.end, className)}
-    >
-      {typeof children === 'string' ? printable(children) : children}
-    </div>
-  )
-}
-
-/** The class of the link that opens its row: the whole row is its target. */
-export const rowLink = css.link
 
 /** `j` and `k` focus the next and previous row's link; a row that is not drawn yet is scrolled to first. */
 function useRowKeys(

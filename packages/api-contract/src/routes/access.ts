@@ -1,7 +1,7 @@
 /** Who may use the network: the peer gate of this node, and what administrators say. */
 import * as z from 'zod'
 import { later } from '../later.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { admissionView, inviteCodeView, statedView } from '../views/access.ts'
 import { json } from './answers.ts'
 
@@ -17,11 +17,10 @@ const peerIdText = z
   .max(64)
   .meta({ example: '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB' })
 
+const route = routesOf('access')
+
 export const accessRoutes = {
-  getPeergate: defineRoute({
-    method: 'GET',
-    path: '/api/peergate',
-    tag: 'access',
+  getPeergate: route('GET /api/peergate', {
     summary: 'Whether the peer gate is on; served by nodes with --peerguard',
     answer: json(
       later(() => z.boolean()),
@@ -29,11 +28,8 @@ export const accessRoutes = {
     ),
     errors: gateErrors,
   }),
-  putPeergate: defineRoute({
-    method: 'PUT',
+  putPeergate: route('PUT /api/peergate/:state', {
     level: 'admin',
-    path: '/api/peergate/:state',
-    tag: 'access',
     summary: 'Switch the peer gate; served by nodes with --peerguard',
     params: z.object({ state: z.enum(['enable', 'disable']) }),
     answer: json(
@@ -42,19 +38,13 @@ export const accessRoutes = {
     ),
     errors: gateErrors,
   }),
-  getAdmission: defineRoute({
-    method: 'GET',
-    path: '/api/admission',
-    tag: 'access',
+  getAdmission: route('GET /api/admission', {
     summary: 'Administrators of the network, who is in, invites, and who waits to be let in',
     answer: json(admissionView, 'As this node knows it.'),
     errors: [],
   }),
-  putMember: defineRoute({
-    method: 'PUT',
+  putMember: route('PUT /api/admission/members/:peer', {
     level: 'admin',
-    path: '/api/admission/members/:peer',
-    tag: 'access',
     isLocal: true,
     summary: "Let a peer in, or shut it out, with the administrator's key that this node holds",
     params: z.object({ peer: peerIdText }),
@@ -62,11 +52,8 @@ export const accessRoutes = {
     answer: json(statedView, 'It is in the ledger.'),
     errors: [...adminErrors, 'trust.own_node'],
   }),
-  createInvite: defineRoute({
-    method: 'POST',
+  createInvite: route('POST /api/admission/invites', {
     level: 'admin',
-    path: '/api/admission/invites',
-    tag: 'access',
     isLocal: true,
     summary: 'Make an invite, with which one peer may let itself in until it ends',
     body: z
@@ -78,11 +65,8 @@ export const accessRoutes = {
     answer: json(inviteCodeView, 'The code is shown this once.'),
     errors: adminErrors,
   }),
-  cancelInvite: defineRoute({
-    method: 'DELETE',
+  cancelInvite: route('DELETE /api/admission/invites/:invite', {
     level: 'admin',
-    path: '/api/admission/invites/:invite',
-    tag: 'access',
     isLocal: true,
     summary: 'Cancel an invite; who used it and was confirmed stays in',
     params: z.object({ invite: peerIdText }),

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { entryKey, lookupName } from '../names.ts'
 import { pageOfKeys } from '../paging.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { dnsView, nameResolutionView } from '../views/dns.ts'
 import { dnsServerView } from '../views/dns-server.ts'
 import { writeView } from '../views/write.ts'
@@ -14,20 +14,16 @@ const MAX_NAMED_ISSUES = 32
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+const route = routesOf('dns')
+
 export const dnsRoutes = {
-  listDns: defineRoute({
-    method: 'GET',
-    path: '/api/dns',
-    tag: 'dns',
+  listDns: route('GET /api/dns', {
     summary: 'Registered name patterns and their records',
     query: z.object(pageOfKeys),
     answer: list(dnsView, 'The bucket `dns`.'),
     errors: [],
   }),
-  createDns: defineRoute({
-    method: 'POST',
-    path: '/api/dns',
-    tag: 'dns',
+  createDns: route('POST /api/dns', {
     summary: 'Register a name pattern',
     query: wait,
     body: z
@@ -54,18 +50,12 @@ export const dnsRoutes = {
     answer: json(writeView, 'What became of the write.'),
     errors: putErrors,
   }),
-  getDnsServer: defineRoute({
-    method: 'GET',
-    path: '/api/dns/server',
-    tag: 'dns',
+  getDnsServer: route('GET /api/dns/server', {
     summary: 'The DNS server of this node: where it listens, what it knows, whom it asks',
     answer: json(dnsServerView, 'The DNS server.'),
     errors: ['dns.not_running'],
   }),
-  resolveName: defineRoute({
-    method: 'GET',
-    path: '/api/dns/resolve/:name',
-    tag: 'dns',
+  resolveName: route('GET /api/dns/resolve/:name', {
     summary: 'Test a name: who would answer for it, from which pattern, and why not from the others',
     params: z.object({ name: lookupName.meta({ example: 'laptop.mesh' }) }),
     query: z.object({

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { later } from '../later.ts'
 import { bucketName, entryKey, keepDuration, pathValue, timeField } from '../names.ts'
 import { pageOfEntries, pageOfKeys } from '../paging.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { blockView, bucketView, digestView, ledgerView, signedEntryView } from '../views/ledger.ts'
 import { bucketDeleteView, keptWriteView, writeView } from '../views/write.ts'
 import { json, list } from './answers.ts'
@@ -18,76 +18,54 @@ const values = z.object({
     .meta({ description: 'text: the signed texts instead of the decoded values.' }),
 })
 
+const route = routesOf('ledger')
+
 export const ledgerRoutes = {
-  getBlock: defineRoute({
-    method: 'GET',
-    path: '/api/blockchain',
-    tag: 'ledger',
+  getBlock: route('GET /api/blockchain', {
     summary: 'The last block with every signed entry, tombstones included',
     query: z.object(pageOfEntries),
     answer: json(blockView, 'The last block; of its entries a page, where one was asked for.'),
     errors: [],
   }),
-  getSignedEntry: defineRoute({
-    method: 'GET',
-    path: '/api/blockchain/:bucket/:key',
-    tag: 'ledger',
+  getSignedEntry: route('GET /api/blockchain/:bucket/:key', {
     summary: 'One signed entry, a tombstone too',
     params: atKey,
     answer: json(signedEntryView, 'The entry as it is signed and replicated.'),
     errors: ['ledger.not_found'],
   }),
-  getDigest: defineRoute({
-    method: 'GET',
-    path: '/api/digest',
-    tag: 'ledger',
+  getDigest: route('GET /api/digest', {
     summary: 'Equal on two nodes exactly when they hold the same live entries (without healthcheck)',
     answer: json(digestView, 'The digest of the ledger.'),
     errors: [],
   }),
-  getLedger: defineRoute({
-    method: 'GET',
-    path: '/api/ledger',
-    tag: 'ledger',
+  getLedger: route('GET /api/ledger', {
     summary: 'The values of all live entries by bucket and key',
     query: values.extend(pageOfEntries),
     answer: json(ledgerView, 'Values by bucket and key.'),
     errors: [],
   }),
-  getBucket: defineRoute({
-    method: 'GET',
-    path: '/api/ledger/:bucket',
-    tag: 'ledger',
+  getBucket: route('GET /api/ledger/:bucket', {
     summary: 'The values of one bucket; empty when nobody has written it',
     params: inBucket,
     query: values.extend(pageOfKeys),
     answer: json(bucketView, 'Values by key.'),
     errors: [],
   }),
-  getEntry: defineRoute({
-    method: 'GET',
-    path: '/api/ledger/:bucket/:key',
-    tag: 'ledger',
+  getEntry: route('GET /api/ledger/:bucket/:key', {
     summary: 'The value of one live entry',
     params: atKey,
     query: values,
     answer: json(later(z.unknown), 'The decoded value.'),
     errors: ['ledger.not_found'],
   }),
-  putText: defineRoute({
-    method: 'PUT',
-    path: '/api/ledger/:bucket/:key/*value',
-    tag: 'ledger',
+  putText: route('PUT /api/ledger/:bucket/:key/*value', {
     summary: 'Write a string; the value is the rest of the path, 48 KiB at most as it is sent',
     params: atKey.extend({ value: pathValue }),
     query: wait,
     answer: json(writeView, 'What became of the write.'),
     errors: putErrors,
   }),
-  putJson: defineRoute({
-    method: 'PUT',
-    path: '/api/ledger/:bucket/:key',
-    tag: 'ledger',
+  putJson: route('PUT /api/ledger/:bucket/:key', {
     summary: 'Write any JSON value; with `keep` the node renews it while it runs',
     params: atKey,
     query: wait.extend({ keep: keepDuration.optional(), field: timeField.optional() }),
@@ -95,28 +73,19 @@ export const ledgerRoutes = {
     answer: json(writeView, 'What became of the write.'),
     errors: [...putErrors, 'ledger.too_many_kept'],
   }),
-  listKeptWrites: defineRoute({
-    method: 'GET',
-    path: '/api/node/kept-writes',
-    tag: 'ledger',
+  listKeptWrites: route('GET /api/node/kept-writes', {
     summary: 'The writes that this node renews while it runs',
     answer: list(keptWriteView, 'In the order in which they were asked for.'),
     errors: [],
   }),
-  deleteEntry: defineRoute({
-    method: 'DELETE',
-    path: '/api/ledger/:bucket/:key',
-    tag: 'ledger',
+  deleteEntry: route('DELETE /api/ledger/:bucket/:key', {
     summary: 'Delete one key',
     params: atKey,
     query: wait,
     answer: json(writeView, 'What became of the write.'),
     errors: writeErrors,
   }),
-  deleteBucket: defineRoute({
-    method: 'DELETE',
-    path: '/api/ledger/:bucket',
-    tag: 'ledger',
+  deleteBucket: route('DELETE /api/ledger/:bucket', {
     summary: 'Delete what this node may delete of a bucket',
     params: inBucket,
     query: wait,

@@ -2,87 +2,62 @@
 import * as z from 'zod'
 import { lookupName } from '../names.ts'
 import { pageOfKeys, pageOfPeers } from '../paging.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { fileView, machineView, nodeView, serviceView, summaryView, userView } from '../views/members.ts'
 import { peerPingView, peerView } from '../views/peer.ts'
 import { json, list } from './answers.ts'
 
+const route = routesOf('network')
+
 export const networkRoutes = {
-  getSummary: defineRoute({
-    method: 'GET',
-    path: '/api/summary',
-    tag: 'network',
+  getSummary: route('GET /api/summary', {
     summary: 'Counts of what the ledger holds, and who this node is',
     answer: json(summaryView, 'The summary of this node.'),
     errors: [],
   }),
-  listUsers: defineRoute({
-    method: 'GET',
-    path: '/api/users',
-    tag: 'network',
+  listUsers: route('GET /api/users', {
     summary: 'Peers that announced that they connect to services',
     query: z.object(pageOfKeys),
     answer: list(userView, 'The bucket `users`.'),
     errors: [],
   }),
-  listServices: defineRoute({
-    method: 'GET',
-    path: '/api/services',
-    tag: 'network',
+  listServices: route('GET /api/services', {
     summary: 'Services that members expose',
     query: z.object(pageOfKeys),
     answer: list(serviceView, 'The bucket `services`.'),
     errors: [],
   }),
-  listFiles: defineRoute({
-    method: 'GET',
-    path: '/api/files',
-    tag: 'network',
+  listFiles: route('GET /api/files', {
     summary: 'Files that members share',
     query: z.object(pageOfKeys),
     answer: list(fileView, 'The bucket `files`.'),
     errors: [],
   }),
-  listMachines: defineRoute({
-    method: 'GET',
-    path: '/api/machines',
-    tag: 'network',
+  listMachines: route('GET /api/machines', {
     summary: 'Machines with their VPN address and state',
     query: z.object(pageOfPeers),
     answer: list(machineView, 'The bucket `machines`, one row for each machine, with connection state.'),
     errors: [],
   }),
-  listNodes: defineRoute({
-    method: 'GET',
-    path: '/api/nodes',
-    tag: 'network',
+  listNodes: route('GET /api/nodes', {
     summary: 'Peers considered online: on the topic, or with a heartbeat within 10 minutes',
     query: z.object(pageOfPeers),
     answer: list(nodeView, 'Online peers, this node included.'),
     errors: [],
   }),
-  listPeerstore: defineRoute({
-    method: 'GET',
-    path: '/api/peerstore',
-    tag: 'network',
+  listPeerstore: route('GET /api/peerstore', {
     summary: 'Every peer that this node knows, members or not',
     query: z.object(pageOfPeers),
     answer: list(nodeView, 'Known peers, this node included; Online: a live connection.'),
     errors: [],
   }),
-  listPeers: defineRoute({
-    method: 'GET',
-    path: '/api/peers',
-    tag: 'network',
+  listPeers: route('GET /api/peers', {
     summary: 'How each peer is reached: path, transport, round trip, traffic, last error',
     query: z.object(pageOfPeers),
     answer: list(peerView, 'Connected and known peers, without this node.'),
     errors: [],
   }),
-  pingPeer: defineRoute({
-    method: 'GET',
-    path: '/api/peers/:peer/ping',
-    tag: 'network',
+  pingPeer: route('GET /api/peers/:peer/ping', {
     summary: 'Reach a peer now over libp2p and measure: by peer id, name or VPN address; needs no VPN',
     params: z.object({ peer: lookupName.meta({ example: 'nas' }) }),
     answer: json(peerPingView, 'How it was reached.'),

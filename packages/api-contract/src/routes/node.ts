@@ -3,67 +3,48 @@ import * as z from 'zod'
 import { eventTypeList, historyCount } from '../events.ts'
 import { later } from '../later.ts'
 import { MAX_LOG_LEVEL_CHARACTERS } from '../limits.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { nodeFactsView, reachabilityView } from '../views/node.ts'
 import { versionView } from '../views/version.ts'
 import { healthView, logLevelView } from '../views/health.ts'
 import { json } from './answers.ts'
 
+const route = routesOf('node')
+
 export const nodeRoutes = {
-  watchEvents: defineRoute({
-    method: 'GET',
-    path: '/api/events',
-    tag: 'node',
+  watchEvents: route('GET /api/events', {
     summary: 'What happens, as server-sent events; Last-Event-ID continues where a reader stopped',
     query: z.object({ types: eventTypeList.optional(), last: historyCount.optional() }),
     answer: { kind: 'events', description: 'A stream of events.' },
     errors: ['events.too_many_readers'],
   }),
-  getNode: defineRoute({
-    method: 'GET',
-    path: '/api/node',
-    tag: 'node',
+  getNode: route('GET /api/node', {
     summary: 'Who this node is, in which network, where it listens and since when it runs',
     answer: json(nodeFactsView, 'This node.'),
     errors: [],
   }),
-  getVersion: defineRoute({
-    method: 'GET',
-    path: '/api/version',
-    tag: 'node',
+  getVersion: route('GET /api/version', {
     summary: 'Versions of the node, its API and its protocols',
     answer: json(versionView, 'Within one value of Api there are only additions.'),
     errors: [],
   }),
-  getHealth: defineRoute({
-    method: 'GET',
-    path: '/api/health',
-    tag: 'node',
+  getHealth: route('GET /api/health', {
     summary: 'What is wrong, with hints',
     answer: json(healthView, 'Problems, the worst first.'),
     errors: [],
   }),
-  getReachability: defineRoute({
-    method: 'GET',
-    path: '/api/reachability',
-    tag: 'node',
+  getReachability: route('GET /api/reachability', {
     summary:
       'How others can reach this node, by which ways it looks for them, and how its clock compares to theirs',
     answer: json(reachabilityView, 'As far as the node knows.'),
     errors: ['node.not_ready'],
   }),
-  getLogLevel: defineRoute({
-    method: 'GET',
-    path: '/api/log-level',
-    tag: 'node',
+  getLogLevel: route('GET /api/log-level', {
     summary: 'What the node logs, for all and for each subsystem',
     answer: json(logLevelView, 'The levels in force.'),
     errors: ['node.no_log'],
   }),
-  putLogLevel: defineRoute({
-    method: 'PUT',
-    path: '/api/log-level',
-    tag: 'node',
+  putLogLevel: route('PUT /api/log-level', {
     level: 'admin',
     isLocal: true,
     summary: 'Change what the node logs from now on, in place of what was in force',
@@ -82,10 +63,7 @@ export const nodeRoutes = {
     answer: json(logLevelView, 'The levels in force now.'),
     errors: ['node.no_log', 'node.bad_log_level', 'node.not_kept'],
   }),
-  getOpenApi: defineRoute({
-    method: 'GET',
-    path: '/api/openapi.json',
-    tag: 'node',
+  getOpenApi: route('GET /api/openapi.json', {
     summary: 'This document',
     answer: json(
       later(() => z.looseObject({ openapi: z.string() })),
@@ -93,28 +71,19 @@ export const nodeRoutes = {
     ),
     errors: [],
   }),
-  getLiveness: defineRoute({
-    method: 'GET',
-    path: '/healthz',
+  getLiveness: route('GET /healthz', {
     level: 'open',
-    tag: 'node',
     summary: 'Does the process answer?',
     answer: { kind: 'text', description: '`ok`' },
     errors: [],
   }),
-  getReadiness: defineRoute({
-    method: 'GET',
-    path: '/readyz',
+  getReadiness: route('GET /readyz', {
     level: 'open',
-    tag: 'node',
     summary: 'Has the node joined its network?',
     answer: { kind: 'text', description: '`ok`' },
     errors: ['node.not_ready'],
   }),
-  getMetrics: defineRoute({
-    method: 'GET',
-    path: '/metrics',
-    tag: 'node',
+  getMetrics: route('GET /metrics', {
     summary: 'Counters and gauges in the Prometheus text format',
     answer: { kind: 'text', description: 'Prometheus text.' },
     errors: [],

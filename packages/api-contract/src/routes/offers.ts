@@ -6,7 +6,7 @@
 import * as z from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import { boundedAddress, entryKey } from '../names.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import {
   nodeConnectionView,
   nodeDownloadView,
@@ -24,7 +24,8 @@ const addressErrors = [
   'services.name_in_use',
   'services.too_many',
 ] as const
-const offer = { tag: 'services', isLocal: true } as const
+const route = routesOf('services')
+const isLocal = true
 const offerName = z.object({ name: entryKey })
 
 interface OfferKind<Noun extends string, View extends z.ZodType, Body extends z.ZodType> {
@@ -51,22 +52,19 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
   isOwnerOnly,
 }: OfferKind<Noun, View, Body>) {
   const path = `/api/node/${noun}` as const
-  const one = { ...offer, path: `/api/node/${noun}/:name`, params: offerName } as const
+  const one = { isLocal, params: offerName } as const
   const errors = [...commonErrors, 'services.unknown'] as const
   const answer = json(view, 'How it is.')
   return {
-    list: defineRoute({
-      ...offer,
-      method: 'GET',
-      path,
+    list: route(`GET ${path}`, {
+      isLocal,
       summary: summaries.list,
       answer: list(view, 'By name.'),
       errors: commonErrors,
     }),
-    get: defineRoute({ ...one, method: 'GET', summary: summaries.get, answer, errors }),
-    put: defineRoute({
+    get: route(`GET ${path}/:name`, { ...one, summary: summaries.get, answer, errors }),
+    put: route(`PUT ${path}/:name`, {
       ...one,
-      method: 'PUT',
       level: 'admin',
       ...(isOwnerOnly && { isOwnerOnly }),
       summary: summaries.put,
@@ -74,9 +72,8 @@ function offerRoutesOf<Noun extends string, View extends z.ZodType, Body extends
       answer,
       errors: [...commonErrors, ...(isOwnerOnly ? (['node.owner_only'] as const) : []), ...putErrors],
     }),
-    remove: defineRoute({
+    remove: route(`DELETE ${path}/:name`, {
       ...one,
-      method: 'DELETE',
       level: 'admin',
       summary: summaries.remove,
       answer: json(removedView, removed),
@@ -165,10 +162,8 @@ export const offerRoutes = {
   getNodeDownload: downloads.get,
   putNodeDownload: downloads.put,
   deleteNodeDownload: downloads.remove,
-  getNodeEgress: defineRoute({
-    ...offer,
-    method: 'GET',
-    path: '/api/node/egress',
+  getNodeEgress: route('GET /api/node/egress', {
+    isLocal,
     summary: 'The way out through this node, and the local proxy that uses those of others',
     answer: json(nodeEgressView, 'How both are.'),
     errors: commonErrors,

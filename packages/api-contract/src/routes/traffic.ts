@@ -1,48 +1,35 @@
 /** Bytes and rates: of the node, by protocol and by peer. */
 import * as z from 'zod'
 import { lookupName } from '../names.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { statsMapView, statsView } from '../views/traffic.ts'
 import { json } from './answers.ts'
 
+const route = routesOf('traffic')
+
 export const trafficRoutes = {
-  getTraffic: defineRoute({
-    method: 'GET',
-    path: '/api/metrics',
-    tag: 'traffic',
+  getTraffic: route('GET /api/metrics', {
     summary: 'Traffic of the whole node',
     answer: json(statsView, 'Bytes and bytes per second.'),
     errors: ['metrics.no_reporter'],
   }),
-  listProtocolTraffic: defineRoute({
-    method: 'GET',
-    path: '/api/metrics/protocol',
-    tag: 'traffic',
+  listProtocolTraffic: route('GET /api/metrics/protocol', {
     summary: 'Traffic by protocol id',
     answer: json(statsMapView, 'Stats by protocol id.'),
     errors: ['metrics.no_reporter'],
   }),
-  getProtocolTraffic: defineRoute({
-    method: 'GET',
-    path: '/api/metrics/protocol/*protocol',
-    tag: 'traffic',
+  getProtocolTraffic: route('GET /api/metrics/protocol/*protocol', {
     summary: 'Traffic of one protocol; zeros when there was none',
     params: z.object({ protocol: lookupName.meta({ example: '/meshsub/1.2.0' }) }),
     answer: json(statsView, 'Stats of the protocol.'),
     errors: ['metrics.no_reporter'],
   }),
-  listPeerTraffic: defineRoute({
-    method: 'GET',
-    path: '/api/metrics/peer',
-    tag: 'traffic',
+  listPeerTraffic: route('GET /api/metrics/peer', {
     summary: 'Traffic by peer id',
     answer: json(statsMapView, 'Stats by peer id.'),
     errors: ['metrics.no_reporter'],
   }),
-  getPeerTraffic: defineRoute({
-    method: 'GET',
-    path: '/api/metrics/peer/:peer',
-    tag: 'traffic',
+  getPeerTraffic: route('GET /api/metrics/peer/:peer', {
     summary: 'Traffic with one peer; zeros when there was none',
     params: z.object({ peer: lookupName }),
     answer: json(statsView, 'Stats of the peer.'),

@@ -1,25 +1,21 @@
 /** The VPN of this node: its interface, and how each machine is reached through it. */
 import * as z from 'zod'
 import { boundedAddress, lookupName } from '../names.ts'
-import { defineRoute } from '../route.ts'
+import { routesOf } from '../route.ts'
 import { removedView } from '../views/offers.ts'
 import { guestConfigurationView, guestView } from '../views/guests.ts'
 import { vpnPingView, vpnView } from '../views/vpn.ts'
 import { json, list } from './answers.ts'
 
+const route = routesOf('vpn')
+
 export const vpnRoutes = {
-  getVpn: defineRoute({
-    method: 'GET',
-    path: '/api/vpn',
-    tag: 'vpn',
+  getVpn: route('GET /api/vpn', {
     summary: 'The network interface, its addresses and routes, and how each machine is reached',
     answer: json(vpnView, 'The VPN of this node.'),
     errors: ['vpn.not_running'],
   }),
-  pingMachine: defineRoute({
-    method: 'GET',
-    path: '/api/vpn/ping/:machine',
-    tag: 'vpn',
+  pingMachine: route('GET /api/vpn/ping/:machine', {
     summary: 'Reach a machine now and measure: by VPN address, host name or peer id',
     params: z.object({ machine: lookupName.meta({ example: '10.1.0.12' }) }),
     answer: json(
@@ -28,18 +24,12 @@ export const vpnRoutes = {
     ),
     errors: ['vpn.not_running', 'vpn.unknown_machine', 'vpn.ambiguous_machine', 'vpn.unreachable'],
   }),
-  listGuests: defineRoute({
-    method: 'GET',
-    path: '/api/vpn/guests',
-    tag: 'vpn',
+  listGuests: route('GET /api/vpn/guests', {
     summary: 'Stock WireGuard devices that this node carries for, and how each is',
     answer: list(guestView, 'In the order in which they were added.'),
     errors: ['vpn.not_running'],
   }),
-  createGuest: defineRoute({
-    method: 'POST',
-    path: '/api/vpn/guests',
-    tag: 'vpn',
+  createGuest: route('POST /api/vpn/guests', {
     level: 'admin',
     isLocal: true,
     summary: 'Add a guest; its private key is in the answer, and nowhere else',
@@ -71,10 +61,7 @@ export const vpnRoutes = {
       'vpn.no_exit',
     ],
   }),
-  deleteGuest: defineRoute({
-    method: 'DELETE',
-    path: '/api/vpn/guests/:name',
-    tag: 'vpn',
+  deleteGuest: route('DELETE /api/vpn/guests/:name', {
     level: 'admin',
     isLocal: true,
     summary: 'Cut a guest off, at once',
@@ -82,10 +69,7 @@ export const vpnRoutes = {
     answer: json(removedView, 'It is removed.'),
     errors: ['node.local_only', 'vpn.not_running', 'vpn.unknown_guest', 'vpn.guest_not_kept'],
   }),
-  putExitNode: defineRoute({
-    method: 'PUT',
-    path: '/api/vpn/exit-node',
-    tag: 'vpn',
+  putExitNode: route('PUT /api/vpn/exit-node', {
     level: 'admin',
     isLocal: true,
     summary: 'Lead all that leaves this machine for the Internet through a member, kept over restarts',
@@ -109,10 +93,7 @@ export const vpnRoutes = {
       'exit.no_ip_command',
     ],
   }),
-  deleteExitNode: defineRoute({
-    method: 'DELETE',
-    path: '/api/vpn/exit-node',
-    tag: 'vpn',
+  deleteExitNode: route('DELETE /api/vpn/exit-node', {
     level: 'admin',
     isLocal: true,
     summary: "Use this machine's own way to the Internet again, kept over restarts",

@@ -8,7 +8,6 @@ import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../li
 import type { OffersPort } from '../offers-port.ts'
 import type { AccessPort, NetworkPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'
-import { udpView } from '../views/vpn.ts'
 import type { VpnPort } from '../vpn-port.ts'
 
 /** The returned function ends it. */
@@ -98,7 +97,7 @@ export function publishNetworkEvents(network: NetworkPort, hub: EventHub): () =>
 
 /** The returned function ends it. */
 export function publishPathEvents(vpn: VpnPort, hub: EventHub): () => void {
-  return vpn.onPath((peer, udp) => hub.publish('machine.path', { PeerID: peer, ...udpView(udp) }))
+  return vpn.onPath((peer, udp) => hub.publish('machine.path', { PeerID: peer, ...udp }))
 }
 
 /** The returned function ends it. */

@@ -4,8 +4,6 @@
  */
 import { Problem } from '../messages/problem.ts'
 import type { OfferShelf, OffersPort } from '../offers-port.ts'
-import { connectionView, egressView, serviceView } from '../views/offers.ts'
-import { downloadView, fileView } from '../views/shared-files.ts'
 import type { HandlersOf } from './handler.ts'
 
 type OfferRoutes =
@@ -34,10 +32,10 @@ export function createOfferHandlers(offers: () => OffersPort | undefined): Handl
     if (port === undefined) throw new Problem('services.not_running')
     return port
   }
-  const services = shelfHandlers(() => running().services, serviceView)
-  const connections = shelfHandlers(() => running().connections, connectionView)
-  const files = shelfHandlers(() => running().files, fileView)
-  const downloads = shelfHandlers(() => running().downloads, downloadView)
+  const services = shelfHandlers(() => running().services)
+  const connections = shelfHandlers(() => running().connections)
+  const files = shelfHandlers(() => running().files)
+  const downloads = shelfHandlers(() => running().downloads)
   return {
     listNodeServices: services.list,
     getNodeService: services.get,
@@ -55,25 +53,21 @@ export function createOfferHandlers(offers: () => OffersPort | undefined): Handl
     getNodeDownload: downloads.get,
     putNodeDownload: ({ name, body }) => downloads.put(name, body.Destination),
     deleteNodeDownload: downloads.remove,
-    getNodeEgress: () => egressView(running().egress(), running().proxy()),
+    getNodeEgress: () => running().egress(),
   }
 }
 
-function shelfHandlers<State extends { readonly name: string }, View>(
-  shelf: () => OfferShelf<State>,
-  viewOf: (state: State) => View,
-) {
+function shelfHandlers<View extends { readonly Name: string }>(shelf: () => OfferShelf<View>) {
   const get = ({ name }: { readonly name: string }): View => {
-    const state = shelf()
+    const found = shelf()
       .list()
-      .find((each) => each.name === name)
-    if (state === undefined)
-      throw new Problem('services.unknown', `nothing here has the name ${JSON.stringify(name)}`)
-    return viewOf(state)
+      .find(({ Name }) => Name === name)
+    if (found !== undefined) return found
+    throw new Problem('services.unknown', `nothing here has the name ${JSON.stringify(name)}`)
   }
   return {
     get,
-    list: (): View[] => shelf().list().map(viewOf),
+    list: (): View[] => [...shelf().list()],
     async put(name: string, place: string): Promise<View> {
       await shelf().put(name, place)
       return get({ name })

@@ -1,5 +1,6 @@
 import type { HealthView, NodeFactsView, StatsView } from '@mesh/api-contract'
 import { tryParsePeerId } from '@mesh/core'
+import type { ApiListener } from '../listen/open-listener.ts'
 import { issue, Problem } from '../messages/problem.ts'
 import type {
   HealthPort,
@@ -114,4 +115,25 @@ function healthView(problems: readonly HealthProblem[]): Omit<HealthView, 'Owner
 
 function rank({ severity }: HealthProblem): number {
   return severity === 'error' ? 0 : 1
+}
+
+/** A listener that other machines reach, without a token, is a problem to tell of. */
+export function withExposure(
+  health: HealthPort,
+  listeners: ReadonlySet<Pick<ApiListener, 'url' | 'isExposed'>>,
+  mayDo: () => string,
+): HealthPort {
+  const problemOf = ({ url }: Pick<ApiListener, 'url'>): HealthProblem => ({
+    code: 'api.exposed',
+    severity: 'warning',
+    title: `Anyone who reaches ${url} may ${mayDo()}`,
+    hint: 'Ask for tokens with --api-token-file FILE (`mesh api-token create` makes one), or listen on 127.0.0.1 or a unix socket.',
+  })
+  return {
+    ready: () => health.ready(),
+    problems: () => [
+      ...health.problems(),
+      ...[...listeners].filter(({ isExposed }) => isExposed).map(problemOf),
+    ],
+  }
 }

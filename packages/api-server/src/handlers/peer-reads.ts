@@ -1,19 +1,15 @@
 /** How one peer is reached now, over libp2p; found by its peer id, its name or its address in the VPN. */
-import { isErrorCode, type PeerPingView } from '@mesh/api-contract'
-import { type Clock, MeshError, parsePeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
+import type { PeerPingView } from '@mesh/api-contract'
+import { type Clock, parsePeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
 import { Problem } from '../messages/problem.ts'
-import { PING_TIMEOUT_MS } from '../limits.ts'
-import type { NetworkPort, PeerProbe } from '../ports.ts'
 import { isSameName, type Scene } from '../views/members.ts'
+import { MAX_NAMED, ping, quote } from './find-and-ping.ts'
 import type { HandlersOf } from './handler.ts'
 
 export interface PeerReadsComponents {
   readonly scene: () => Scene
   readonly clock: Clock
 }
-
-/** How many of the peers that share a name an answer lists. */
-const MAX_NAMED = 5
 
 export function createPeerReads({ scene, clock }: PeerReadsComponents): HandlersOf<'pingPeer'> {
   return {
@@ -22,7 +18,7 @@ export function createPeerReads({ scene, clock }: PeerReadsComponents): Handlers
       const { network, ...rest } = scene()
       if (network === undefined) throw new Problem('node.not_ready')
       const id = findPeer(asked, { ...rest, network })
-      const probe = await measure(network, id, clock)
+      const probe = await ping('peer.unreachable', (signal) => network.probe(parsePeerId(id), signal), clock)
       const known = network.peers().find((peer) => peer.id === id)
       const record = rest.machines.of(id)?.record
       return {
@@ -63,23 +59,4 @@ function findPeer(asked: string, { machines: known, self, network }: Scene): str
   if (second === undefined) return id
   const which = [...ids].slice(0, MAX_NAMED).join(', ')
   throw new Problem('peer.ambiguous', `${ids.size} peers are called ${quote(asked)}: ${which}`)
-}
-
-async function measure(network: NetworkPort, id: string, clock: Clock): Promise<PeerProbe> {
-  const limit = new AbortController()
-  const late = new Problem('peer.unreachable', `no answer within ${PING_TIMEOUT_MS / 1_000} s`)
-  const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(late))
-  try {
-    return await network.probe(parsePeerId(id), limit.signal)
-  } catch (error) {
-    if (!(error instanceof MeshError) || isErrorCode(error.code)) throw error
-    const { message, hint } = error
-    throw new Problem('peer.unreachable', message, { cause: error, ...(hint !== undefined && { hint }) })
-  } finally {
-    cancel()
-  }
-}
-
-function quote(name: string): string {
-  return JSON.stringify(name.slice(0, 80))
 }

@@ -100,7 +100,9 @@ function isDataPath(path: string): boolean {
 /** Routes that share a path, so that other methods are answered with what it takes. */
 function serveRoutes(app: Express, components: AppComponents, kind: ListenerKind): void {
   const byPath = Map.groupBy(Object.entries<RouteDefinition>(routes), ([, route]) => route.path)
-  for (const [path, entries] of byPath) {
+  // Express tries one route after the other: those of the ledger are asked for most
+  const paths = [...byPath].sort(([a], [b]) => Number(isLedgerPath(b)) - Number(isLedgerPath(a)))
+  for (const [path, entries] of paths) {
     const methods = entries.flatMap(([, { method }]) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     const allow = [...methods, 'OPTIONS'].join(', ')
     const served = app.route(path)
@@ -120,6 +122,8 @@ function serveRoutes(app: Express, components: AppComponents, kind: ListenerKind
     })
   }
 }
+
+const isLedgerPath = (path: string): boolean => path.startsWith('/api/ledger')
 
 /** @throws Problem `node.local_only`, `node.owner_only` */
 function checkPlace({ isLocal, isOwnerOnly }: RouteDefinition, kind: ListenerKind, req: Request): void {

@@ -32,7 +32,8 @@ export class ClientConnection extends Duplex {
   #isHandingOn = false
   #last: ServerResponse | undefined
   #unanswered = 0
-  #isPastPath = false
+  /** True where the request line of the head that comes now is complete. */
+  isPastPath = false
 
   constructor(socket: Socket, init: ClientConnectionInit) {
     // a buffer would hand on heads while a request is answered
@@ -56,11 +57,6 @@ export class ClientConnection extends Duplex {
     return this.#socket.remoteAddress
   }
 
-  /** True where the request line of the head that comes now is complete. */
-  get isPastPath(): boolean {
-    return this.#isPastPath
-  }
-
   /** The answer to the last request, while it is not complete. */
   get unanswered(): ServerResponse | undefined {
     return this.#unanswered === 0 ? undefined : this.#last
@@ -73,7 +69,7 @@ export class ClientConnection extends Duplex {
     this.#unanswered++
     response.once('close', () => {
       this.#unanswered--
-      this.#isPastPath = false
+      this.isPastPath = false
       void this.#handOn()
     })
     if (before === undefined) handle()
@@ -102,7 +98,7 @@ export class ClientConnection extends Duplex {
     }
     this.#isHandingOn = false
     if (this.#unread !== undefined) this.#socket.pause()
-    else if (this.#hasEnded) this.#endReading()
+    else if (this.#hasEnded && !this.readableEnded && !this.destroyed) this.push(null)
     else if (this.#socket.isPaused()) this.#socket.resume()
   }
 
@@ -117,19 +113,11 @@ export class ClientConnection extends Duplex {
     const end = longest.indexOf(HEAD_END)
     const piece = end === -1 ? longest : longest.subarray(0, end + HEAD_END.length)
     this.#unread = piece.length === unread.length ? undefined : unread.subarray(piece.length)
-    this.#isPastPath ||= piece.includes(LINE_FEED)
+    this.isPastPath ||= piece.includes(LINE_FEED)
     return piece
   }
 
-  #endReading(): void {
-    if (!this.readableEnded && !this.destroyed) this.push(null)
-  }
-
-  override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
-    if (this.#socket.write(chunk, encoding)) done()
-    else this.#socket.once('drain', done)
-  }
-
+  // also of one piece
   override _writev(
     chunks: readonly { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }[],
     done: () => void,
@@ -151,7 +139,6 @@ export class ClientConnection extends Duplex {
   }
 
   // what Node's HTTP asks of a socket
-
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms)
     return this

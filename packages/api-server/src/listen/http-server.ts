@@ -9,12 +9,12 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ErrorCode, errorCatalogue, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
+import { type ErrorCode, MAX_HEAD_BYTES, routes } from '@mesh/api-contract'
 import { addressGroup, type Clock, type Random } from '@mesh/core'
 import { createRate, type Lane, loopBudget, Scope } from '@mesh/core/limits'
-import { Problem, problemBody, toProblem } from '../messages/problem.ts'
+import { Problem, toProblem } from '../messages/problem.ts'
 import { createRequestId } from '../messages/request-id.ts'
-import { API_HEADERS, JSON_TYPE, sendProblem } from '../messages/reply.ts'
+import { rawProblem, sendProblem } from '../messages/reply.ts'
 import { readHead } from '../messages/target.ts'
 import {
   HEADERS_TIMEOUT_MS,
@@ -32,35 +32,21 @@ import {
 import { ClientConnection } from './client-connection.ts'
 import { otherMachineOf } from '../messages/other-machine.ts'
 
-interface HttpTimeouts {
-  readonly headersMs: number
-  readonly requestMs: number
-  readonly checkIntervalMs: number
-}
-
-const DEFAULT_TIMEOUTS: HttpTimeouts = {
-  headersMs: HEADERS_TIMEOUT_MS,
-  requestMs: REQUEST_TIMEOUT_MS,
-  checkIntervalMs: TIMEOUT_CHECK_INTERVAL_MS,
-}
-
-interface HttpServerComponents {
-  readonly clock: Clock
-  readonly random: Random
+const TIMEOUTS = {
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
 }
 
 export function createHttpServer(
   app: RequestListener,
-  components: HttpServerComponents,
-  timeouts = DEFAULT_TIMEOUTS,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+  timeouts = TIMEOUTS,
 ): Server {
-  const { clock, random } = components
   setMaxIdleHTTPParsers(MAX_IDLE_PARSERS)
   const server = createServer({
     maxHeaderSize: MAX_HEAD_BYTES,
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    connectionsCheckingInterval: timeouts.checkIntervalMs,
+    ...timeouts,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // the guard answers a missing Host in the API's form
     requireHostHeader: false,
@@ -70,11 +56,9 @@ export function createHttpServer(
   server.setTimeout(SOCKET_IDLE_TIMEOUT_MS)
   passConnections(server, clock)
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    if (hasBody(req)) {
-      res.once('finish', () => {
-        if (!req.complete) cutOff(req.socket, clock)
-      })
-    }
+    res.once('finish', () => {
+      if (!req.complete) cutOff(req.socket, clock)
+    })
     connectionOf(req.socket)?.queue(res, () => {
       try {
         readHead(req)
@@ -89,7 +73,20 @@ export function createHttpServer(
   // a client that expects `100-continue` gets it when the body is read; another expectation may be ignored
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
-  const answerLast = createLastAnswer(components)
+  const answered = new WeakSet<Duplex>()
+  /** Answers once and ends the connection; without an answer where another one has begun. */
+  const answerLast = (socket: Duplex, problem: Problem) => {
+    if (answered.has(socket)) return
+    answered.add(socket)
+    const last = connectionOf(socket)?.unanswered
+    const finish = () => {
+      if (last?.headersSent === true && !last.writableFinished) socket.destroy()
+      else socket.end(rawProblem(problem, createRequestId(random)))
+      cutOff(socket, clock)
+    }
+    if (last?.req.complete === true) last.once('close', finish)
+    else finish()
+  }
   server.on('connect', (_req, socket) => answerLast(socket, new Problem('http.method_not_allowed')))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (socket.writable) answerLast(socket, problemOf(error, connectionOf(socket)))
@@ -133,38 +130,17 @@ function connectionOf(socket: Duplex): ClientConnection | undefined {
   return socket instanceof ClientConnection ? socket : undefined
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
-}
-
 /** Tells what is wrong with bytes that are no request. */
 function problemOf(error: NodeJS.ErrnoException, connection: ClientConnection | undefined): Problem {
   const isPath = error.code === 'HPE_HEADER_OVERFLOW' && connection?.isPastPath === false
-  const code = isPath ? 'http.path_too_long' : (CODES.get(error.code ?? '') ?? 'http.bad_request')
+  const code = isPath ? 'http.path_too_long' : (CODES[error.code ?? ''] ?? 'http.bad_request')
   return new Problem(code, undefined, { cause: error })
 }
 
-const CODES = new Map<string, ErrorCode>([
-  ['HPE_HEADER_OVERFLOW', 'http.headers_too_large'],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 'http.body_too_large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 'http.timeout'],
-])
-
-/** Answers once and ends the connection; without an answer where another one has begun. */
-function createLastAnswer({ clock, random }: HttpServerComponents) {
-  const answered = new WeakSet<Duplex>()
-  return (socket: Duplex, problem: Problem) => {
-    if (answered.has(socket)) return
-    answered.add(socket)
-    const last = connectionOf(socket)?.unanswered
-    const finish = () => {
-      if (last?.headersSent === true && !last.writableFinished) socket.destroy()
-      else socket.end(rawAnswer(problem, createRequestId(random)))
-      cutOff(socket, clock)
-    }
-    if (last?.req.complete === true) last.once('close', finish)
-    else finish()
-  }
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'http.headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'http.body_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'http.timeout',
 }
 
 /** The connections that will be cut. */
@@ -176,18 +152,4 @@ function cutOff(socket: Duplex, clock: Clock): void {
   leaving.add(socket)
   const cancel = clock.after(LINGER_MS, () => socket.destroy())
   socket.once('close', cancel)
-}
-
-function rawAnswer(problem: Problem, requestId: string): string {
-  const { status } = errorCatalogue[problem.code]
-  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
-  const headers = Object.entries({
-    ...API_HEADERS,
-    'Content-Type': JSON_TYPE,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Request-ID': requestId,
-    Connection: 'close',
-  })
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines}\r\n${body}`
 }

@@ -28,6 +28,8 @@ export type ListenAddress =
 
 const UNIX_SCHEME = 'unix://'
 
+export const LISTEN_FORMS = 'HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH'
+
 /** @throws MeshError `api.bad_listen_address` */
 export function parseListenAddress(text: string): ListenAddress {
   if (text.startsWith(UNIX_SCHEME) && text.length > UNIX_SCHEME.length && !text.includes('\0')) {
@@ -36,14 +38,9 @@ export function parseListenAddress(text: string): ListenAddress {
   const match = /^(?:\[([0-9a-fA-F:.]+(?:%[\w.-]+)?)\]|([^\s:/[\]]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
   if (match === null || port > 65_535) {
-    throw new MeshError<ListenErrorCode>(
-      'api.bad_listen_address',
-      `cannot listen on ${JSON.stringify(text)}`,
-      {
-        hint: 'Give HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
-        issues: [{ field: 'listen', value: text, expected: 'HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH' }],
-      },
-    )
+    const issues = [{ field: 'listen', value: text, expected: LISTEN_FORMS }]
+    const message = `cannot listen on ${JSON.stringify(text)}`
+    throw new MeshError('api.bad_listen_address', message, { hint: `Give ${LISTEN_FORMS}.`, issues })
   }
   const host = match[1] ?? match[2]
   return { kind: 'tcp', host: host === '' ? undefined : host, port }

@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import type { RequestListener, Server } from 'node:http'
 import net from 'node:net'
-import { type Clock, MeshError, type Random } from '@mesh/core'
+import { type Clock, isLoopback, MeshError, type Random, toError } from '@mesh/core'
 import { LISTEN_BACKLOG, STOP_GRACE_MS } from '../limits.ts'
-import { isReachable } from './is-reachable.ts'
 import { createHttpServer } from './http-server.ts'
-import { formatListenAddress, type ListenAddress, type ListenErrorCode } from './listen-address.ts'
+import {
+  formatListenAddress,
+  LISTEN_FORMS,
+  type ListenAddress,
+  type ListenErrorCode,
+} from './listen-address.ts'
 import { listenUnix } from './unix-socket.ts'
 
 /** A place where the API answers. */
@@ -42,23 +47,14 @@ export async function openListener(
   const appOnce = () => (app ??= components.appFor(typeof server.address() === 'object' ? 'tcp' : 'unix'))
   const server = createHttpServer((req, res) => appOnce()(req, res), components)
   try {
-    const removeFile = await listen(server, address, clock)
-    return listenerOf(server, address, removeFile, clock)
+    if (address.kind === 'unix')
+      return listenerOf(server, address, clock, await listenUnix(server, address, clock))
+    server.listen(placeOf(address), LISTEN_BACKLOG)
+    await once(server, 'listening')
+    return listenerOf(server, address, clock)
   } catch (error) {
     throw error instanceof MeshError ? error : explain(error, address)
   }
-}
-
-async function listen(server: Server, address: ListenAddress, clock: Clock): Promise<() => void> {
-  if (address.kind === 'unix') return listenUnix(server, address, clock)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(placeOf(address), LISTEN_BACKLOG, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  return () => {}
 }
 
 function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): unknown {
@@ -70,12 +66,17 @@ function placeOf(address: Exclude<ListenAddress, { readonly kind: 'unix' }>): un
   return BoundSocket === undefined || net.isIP(host) === 0 ? { host, port } : new BoundSocket({ host, port })
 }
 
-function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void, clock: Clock): ApiListener {
+function listenerOf(
+  server: Server,
+  asked: ListenAddress,
+  clock: Clock,
+  removeFile?: () => void,
+): ApiListener {
   const bound = server.address()
   let closing: Promise<void> | undefined
   const close = () =>
     new Promise<void>((resolve) => {
-      removeFile()
+      removeFile?.()
       const cancel = clock.after(STOP_GRACE_MS, () => server.closeAllConnections())
       server.close(() => {
         cancel()
@@ -83,78 +84,47 @@ function listenerOf(server: Server, asked: ListenAddress, removeFile: () => void
       })
       server.closeIdleConnections()
     })
-  const common = { close: () => (closing ??= close()) }
-  if (typeof bound === 'object' && bound !== null) {
-    const { address, port, family } = bound
-    const host = family === 'IPv6' ? `[${address}]` : address
-    return {
-      kind: 'tcp',
-      url: `http://${host}:${port}`,
-      port,
-      isExposed: isReachable(address, family),
-      ...common,
-    }
-  }
-  // of an inherited one Node does not tell the path
-  const url = formatListenAddress(asked)
-  return { kind: 'unix', url, port: 0, isExposed: false, ...common }
+  const listener = { close: () => (closing ??= close()) }
+  // of an inherited unix socket Node does not tell the path
+  if (typeof bound !== 'object' || bound === null)
+    return { ...listener, kind: 'unix', url: formatListenAddress(asked), port: 0, isExposed: false }
+  const { address, port, family } = bound
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  return { ...listener, kind: 'tcp', url, port, isExposed: !isLoopback(address) }
 }
 
 /** System errors in words, with what to do. */
 function explain(error: unknown, address: ListenAddress): MeshError<ListenErrorCode> {
-  const where = formatListenAddress(address)
-  const systemCode = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const known = EXPLANATIONS.get(`${address.kind} ${systemCode}`)
-  if (known !== undefined) {
-    const { code, text, hint } = known
-    return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${text}`, { hint, cause: error })
-  }
-  const reason = error instanceof Error ? error.message : String(error)
-  const spent = SPENT.get(systemCode)
-  const code = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
-  return new MeshError<ListenErrorCode>(code, `cannot listen on ${where}: ${reason}`, {
-    hint: spent ?? 'Listen elsewhere: HOST:PORT, :PORT, [IPv6]:PORT or unix://PATH.',
-    cause: error,
-  })
+  const { code: systemCode = '', message } = toError(error) as NodeJS.ErrnoException
+  const other = address.kind === 'inherited' ? 'api.inherited_unusable' : 'api.address_unavailable'
+  const step = SPENT[systemCode] ?? `Listen elsewhere: ${LISTEN_FORMS}.`
+  const [code, reason, hint] = EXPLANATIONS[`${address.kind} ${systemCode}`] ?? [other, message, step]
+  const sentence = `cannot listen on ${formatListenAddress(address)}: ${reason}`
+  return new MeshError(code, sentence, { hint, cause: error })
 }
 
 /** The next step for what the machine has no more of, wherever a node listens. */
-const SPENT = new Map([
-  ['EMFILE', 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.'],
-  ['ENOSPC', 'The disk has no space, or no inodes, left (df -h, df -i).'],
-  ['EROFS', 'The disk is read-only: give a folder that can be written.'],
-])
-
-interface Explanation {
-  readonly code: ListenErrorCode
-  readonly text: string
-  readonly hint: string
+const SPENT: Readonly<Record<string, string>> = {
+  EMFILE: 'Let more files be open: `ulimit -n 1024`, or LimitNOFILE= in a unit of systemd.',
+  ENOSPC: 'The disk has no space, or no inodes, left (df -h, df -i).',
+  EROFS: 'The disk is read-only: give a folder that can be written.',
 }
 
-/** Sentences for failures to listen, by kind of address and the system's code. */
-const EXPLANATIONS = new Map<string, Explanation>([
-  [
-    'tcp EADDRINUSE',
-    {
-      code: 'api.port_in_use',
-      text: 'the port is in use',
-      hint: 'Stop the other program, or give another port.',
-    },
+/** Code, sentence and hint for failures to listen, by kind of address and the system's code. */
+const EXPLANATIONS: Readonly<Record<string, readonly [ListenErrorCode, string, string]>> = {
+  'tcp EADDRINUSE': [
+    'api.port_in_use',
+    'the port is in use',
+    'Stop the other program, or give another port.',
   ],
-  [
-    'tcp EACCES',
-    {
-      code: 'api.port_privileged',
-      text: 'this user may not use that port',
-      hint: 'Give a port above 1023, or start with the right to bind privileged ports.',
-    },
+  'tcp EACCES': [
+    'api.port_privileged',
+    'this user may not use that port',
+    'Give a port above 1023, or start with the right to bind privileged ports.',
   ],
-  [
-    'unix EACCES',
-    {
-      code: 'api.no_permission',
-      text: 'this user may not write to the folder',
-      hint: 'Give a path in a folder of this user.',
-    },
+  'unix EACCES': [
+    'api.no_permission',
+    'this user may not write to the folder',
+    'Give a path in a folder of this user.',
   ],
-])
+}

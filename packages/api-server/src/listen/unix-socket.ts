@@ -2,6 +2,7 @@
  * The file of a unix socket. Only its owner can connect before its mode is set. It is put into place in one step that replaces nothing,
  * and removed only while it is ours.
  */
+import { once } from 'node:events'
 import { chmodSync, linkSync, lstatSync, type Stats, unlinkSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { connect } from 'node:net'
@@ -13,19 +14,20 @@ import type { ListenErrorCode } from './listen-address.ts'
 const DEFAULT_SOCKET_MODE = 0o660
 const OWNER_ONLY = 0o177
 
-export interface UnixListenInit {
-  readonly path: string
-  readonly mode?: number
-}
-
 /**
  * Listens; resolves with what removes the file again.
  * @throws MeshError `api.socket_in_use`, `api.not_a_socket`, and what the system says as the error that it gave
  */
-export async function listenUnix(server: Server, init: UnixListenInit, clock: Clock): Promise<() => void> {
-  const { path, mode = DEFAULT_SOCKET_MODE } = init
+export async function listenUnix(
+  server: Server,
+  { path, mode = DEFAULT_SOCKET_MODE }: { readonly path: string; readonly mode?: number },
+  clock: Clock,
+): Promise<() => void> {
   // the system's own answer would be that we have no permission
-  if (tryStat(dirname(path)) === undefined) throw folderMissing(path)
+  if (tryStat(dirname(path)) === undefined) {
+    const message = `cannot listen on unix://${path}: the folder does not exist`
+    throw problem('api.folder_missing', message, 'Make the folder first')
+  }
   await clearDeadSocket(path, clock)
   // the system removes the name that a socket was bound to, whoever has it then: so ours gets its own
   const bound = `${path}.${process.pid}`
@@ -51,45 +53,36 @@ async function clearDeadSocket(path: string, clock: Clock): Promise<void> {
   const found = tryStat(path)
   if (found === undefined) return
   if (!found.isSocket()) {
-    throw new MeshError<ListenErrorCode>('api.not_a_socket', `${path} exists and is no socket`, {
-      hint: 'Move the file away, or listen elsewhere.',
-    })
+    throw problem('api.not_a_socket', `${path} exists and is no socket`, 'Move the file away')
   }
   if (await isAnswering(path, clock)) throw inUse(path)
   removeIfSocket(path)
 }
 
 /** Anything but a refusal counts as life: what cannot be asked may be somebody's. */
-function isAnswering(path: string, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = connect(path)
-    const finish = (answers: boolean) => {
-      cancel()
-      probe.destroy()
-      resolve(answers)
-    }
-    const cancel = clock.after(SOCKET_PROBE_TIMEOUT_MS, () => finish(true))
-    probe.on('connect', () => finish(true))
-    probe.on('error', (error) =>
-      finish(!isSystemError(error, 'ECONNREFUSED') && !isSystemError(error, 'ENOENT')),
-    )
-  })
+async function isAnswering(path: string, clock: Clock): Promise<boolean> {
+  const probe = connect(path)
+  const cancel = clock.after(SOCKET_PROBE_TIMEOUT_MS, () => probe.destroy(new Error('silent')))
+  try {
+    await once(probe, 'connect')
+    return true
+  } catch (error) {
+    return !isSystemError(error, 'ECONNREFUSED') && !isSystemError(error, 'ENOENT')
+  } finally {
+    cancel()
+    probe.destroy()
+  }
 }
 
 /** The file is made during the call of `listen`, under a mask that leaves it to its owner alone. */
-function bind(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    const before = process.umask(OWNER_ONLY)
-    try {
-      server.listen(path, () => {
-        server.off('error', reject)
-        resolve()
-      })
-    } finally {
-      process.umask(before)
-    }
-  })
+async function bind(server: Server, path: string): Promise<void> {
+  const before = process.umask(OWNER_ONLY)
+  try {
+    server.listen(path)
+  } finally {
+    process.umask(before)
+  }
+  await once(server, 'listening')
 }
 
 function removeIfSocket(path: string): void {
@@ -97,24 +90,15 @@ function removeIfSocket(path: string): void {
 }
 
 function tryStat(path: string): Stats | undefined {
-  try {
-    return lstatSync(path)
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-function folderMissing(path: string): MeshError<ListenErrorCode> {
-  return new MeshError('api.folder_missing', `cannot listen on unix://${path}: the folder does not exist`, {
-    hint: 'Make the folder first, or listen elsewhere.',
-  })
+  return lstatSync(path, { throwIfNoEntry: false })
 }
 
 function inUse(path: string): MeshError<ListenErrorCode> {
-  return new MeshError('api.socket_in_use', `something listens on unix://${path} already`, {
-    hint: 'Stop the other program, or listen elsewhere.',
-  })
+  return problem('api.socket_in_use', `something listens on unix://${path} already`, 'Stop the other program')
+}
+
+function problem(code: ListenErrorCode, message: string, firstStep: string): MeshError<ListenErrorCode> {
+  return new MeshError(code, message, { hint: `${firstStep}, or listen elsewhere.` })
 }
 
 function isSystemError(error: unknown, code: string): boolean {

@@ -96,20 +96,31 @@ export function sendProblem(res: ServerResponse, problem: Problem, requestId: st
     res.destroy()
     return
   }
-  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
-  const { status } = errorCatalogue[problem.code]
-  const retryAfter = retryAfterSecondsOf(problem.code)
+  const { status, headers, body } = problemAnswer(problem, requestId)
   for (const name of ['ETag', 'Content-Type']) res.removeHeader(name)
-  res
-    .writeHead(status, {
-      ...API_HEADERS,
-      'Content-Type': JSON_TYPE,
-      'Content-Length': Buffer.byteLength(body),
-      'X-Request-ID': requestId,
-      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-      ...problem.headers,
-    })
-    .end(body)
+  res.writeHead(status, headers).end(body)
+}
+
+/** The bytes of an answer to what is no request, which ends the connection. */
+export function rawProblem(problem: Problem, requestId: string): string {
+  const { status, headers, body } = problemAnswer(problem, requestId)
+  const all = Object.entries({ ...headers, Connection: 'close' })
+  const lines = all.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return `HTTP/1.1 ${status} ${problem.code}\r\n${lines}\r\n${body}`
+}
+
+function problemAnswer(problem: Problem, requestId: string) {
+  const body = `${JSON.stringify(problemBody(problem, requestId))}\n`
+  const retryAfter = retryAfterSecondsOf(problem.code)
+  const headers = {
+    ...API_HEADERS,
+    'Content-Type': JSON_TYPE,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-ID': requestId,
+    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    ...problem.headers,
+  }
+  return { status: errorCatalogue[problem.code].status, headers, body }
 }
 
 /** Asked for indented JSON: `?pretty`, as EdgeVPN takes it, too. */

@@ -1,12 +1,11 @@
 /** Who is about: machines, nodes and peers, from the ledger and the network. Pure. */
-import type { MachineView, NodeView, PeerView, StatsView } from '@mesh/api-contract'
+import type { MachineView, NodeView, PeerView, StatsView, VpnPeerView } from '@mesh/api-contract'
 import { BUCKETS } from '@mesh/core'
 import { type Entry, heartbeatTime, type Snapshot } from '@mesh/ledger'
 import { ONLINE_WINDOW_MS } from '../limits.ts'
 import type { NetworkPort, PeerState, TrafficStats } from '../ports.ts'
 import type { Machine, MachineList } from './machine-list.ts'
-import type { VpnPort, VpnUdp } from '../vpn-port.ts'
-import { udpView } from './vpn.ts'
+import type { VpnPort } from '../vpn-port.ts'
 
 /** The parts that the views look at, at one moment. */
 export interface Scene {
@@ -64,7 +63,7 @@ export function peerstoreViews({ self, network }: Scene): readonly NodeView[] {
 export function peerViews({ machines, network, vpn }: Scene): readonly PeerView[] {
   if (network === undefined) return []
   const traffic = network.traffic?.byPeer()
-  const udp = new Map(vpn?.status().peers.map((peer) => [peer.peer, peer.udp]))
+  const udp = new Map(vpn?.status().Peers.map(({ PeerID, UDP }) => [PeerID, UDP]))
   return [...network.peers()]
     .sort((a, b) => byText(a.id, b.id))
     .map((peer) =>
@@ -78,7 +77,7 @@ export function peerViews({ machines, network, vpn }: Scene): readonly PeerView[
 
 interface PeerFacts {
   readonly name: string
-  readonly udp: VpnUdp | undefined
+  readonly udp: VpnPeerView['UDP'] | undefined
   readonly stats: StatsView
 }
 
@@ -96,7 +95,7 @@ function peerView(peer: PeerState, { name, udp, stats }: PeerFacts): PeerView {
     LastError: peer.lastError ?? null,
     Reach: peer.reach ?? null,
     Agent: peer.agent ?? null,
-    UDP: udp === undefined ? null : udpView(udp),
+    UDP: udp ?? null,
     ...stats,
   }
 }

@@ -55,21 +55,6 @@ export interface Forwarded {
   readonly ageS: number
 }
 
-export interface Forwarder {
-  domainOf(name: string): string | undefined
-  /** Gives an answer from the cache alone. */
-  cached(question: ForwardQuestion): Forwarded | undefined
-  /**
-   * Calls back once; a failure is an answer with SERVFAIL. Answers false, and does not call back, when too much is
-   * under way, in all or for this client.
-   * @param client whom the bound counts for; undefined: not bounded by client
-   */
-  ask(question: ForwardQuestion, client: string | undefined, done: (forwarded: Forwarded) => void): boolean
-  status(): ForwarderStatus
-  /** Nobody is called back any more. */
-  stop(): void
-}
-
 export interface ForwarderStatus {
   readonly servers: readonly ServerStatus[]
   /** Number of answers that are kept. */
@@ -94,11 +79,7 @@ interface Kept {
   readonly expiresAt: number
 }
 
-export function createForwarder(init: ForwarderInit, components: ForwarderComponents): Forwarder {
-  return new CachingForwarder(init, components)
-}
-
-class CachingForwarder implements Forwarder {
+export class Forwarder {
   readonly #components: ForwarderComponents
   readonly #servers
   readonly #cache: LRUCache<string, Kept> | undefined
@@ -122,6 +103,7 @@ class CachingForwarder implements Forwarder {
     return this.#servers.domainOf(name)
   }
 
+  /** Gives an answer from the cache alone. */
   cached(question: ForwardQuestion): Forwarded | undefined {
     const key = cacheKey(question)
     const kept = this.#cache?.get(key)
@@ -135,6 +117,11 @@ class CachingForwarder implements Forwarder {
     return { answer: kept.answer, ageS: Math.floor((now - kept.storedAt) / 1_000) }
   }
 
+  /**
+   * Calls back once; a failure is an answer with SERVFAIL. Answers false, and does not call back, when too much is
+   * under way, in all or for this client.
+   * @param client whom the bound counts for; undefined: not bounded by client
+   */
   ask(question: ForwardQuestion, client: string | undefined, done: (forwarded: Forwarded) => void): boolean {
     const key = cacheKey(question)
     const ofClient = client === undefined ? 0 : this.#byClient.of(client)
@@ -167,6 +154,7 @@ class CachingForwarder implements Forwarder {
     }
   }
 
+  /** Nobody is called back any more. */
   stop(): void {
     this.#stopped = true
     this.#flights.clear()

@@ -18,23 +18,13 @@ export interface ServerStatus extends ForwardServer {
   readonly failing: { readonly atMs: number; readonly reason: string } | undefined
 }
 
-export interface Servers {
-  /** The longest domain that has servers for the name. */
-  domainOf(name: string): string | undefined
-  /** Those for a domain: first the ones that answer, in the order given, then the others. */
-  inOrder(domain: string): readonly ForwardServer[]
-  succeeded(server: ForwardServer): void
-  failed(server: ForwardServer, reason: string): void
-  status(): readonly ServerStatus[]
-}
-
 interface Health {
   answers: number
   failures: number
   failing: { readonly atMs: number; readonly reason: string } | undefined
 }
 
-export function createServers(servers: readonly ForwardServer[], clock: Clock): Servers {
+export function createServers(servers: readonly ForwardServer[], clock: Clock) {
   const health = new Map<ForwardServer, Health>(
     servers.map((server) => [server, { answers: 0, failures: 0, failing: undefined }]),
   )
@@ -48,16 +38,18 @@ export function createServers(servers: readonly ForwardServer[], clock: Clock): 
     return at !== undefined && clock.monotonic() - at < SERVER_PENALTY_MS ? at : 0
   }
   return {
-    domainOf: (name) => domains.find((domain) => isUnder(name, domain)),
-    inOrder: (domain) =>
+    /** The longest domain that has servers for the name. */
+    domainOf: (name: string) => domains.find((domain) => isUnder(name, domain)),
+    /** Those for a domain: first the ones that answer, in the order given, then the others. */
+    inOrder: (domain: string) =>
       servers.filter((server) => server.domain === domain).toSorted((a, b) => penaltyOf(a) - penaltyOf(b)),
-    succeeded(server) {
+    succeeded(server: ForwardServer) {
       const known = healthOf(server)
       known.answers++
       known.failing = undefined
       failedAt.delete(server)
     },
-    failed(server, reason) {
+    failed(server: ForwardServer, reason: string) {
       const known = healthOf(server)
       known.failures++
       known.failing = { atMs: clock.now(), reason }

@@ -4,14 +4,6 @@ import { LRUCache } from 'lru-cache'
 import { MAX_MATCHED_NAMES, MAX_NAME_STEPS, MAX_TRIED_CANDIDATES } from '../limits.ts'
 import type { Candidate, PatternSet } from './pattern-set.ts'
 
-export interface PatternMatcher {
-  /**
-   * The patterns that match, the strongest first. Undefined when the turn has no time left before all were tried: to be
-   * asked again in a later one.
-   */
-  find(name: string): NameMatches | undefined
-}
-
 export interface NameMatches {
   readonly matches: readonly Candidate[]
   /** Never compiled, or beyond what one name may cost. */
@@ -29,10 +21,14 @@ interface Search {
   steps: number
 }
 
-export function createPatternMatcher(set: PatternSet, budget: LoopBudget): PatternMatcher {
+export function createPatternMatcher(set: PatternSet, budget: LoopBudget) {
   const searches = new LRUCache<string, Search>({ max: MAX_MATCHED_NAMES, maxSize: MAX_TRIED_CANDIDATES })
   return {
-    find(name) {
+    /**
+     * The patterns that match, the strongest first. Undefined when the turn has no time left before all were tried: to be
+     * asked again in a later one.
+     */
+    find(name: string): NameMatches | undefined {
       let search = searches.get(name)
       if (search?.candidates.length === 0) return search
       if (!budget.isTimeLeft('members')) return undefined

@@ -24,13 +24,6 @@ export interface PatternEntry {
 /** Why a pattern is never tried. */
 type PatternFault = 'bad_syntax' | 'too_complex'
 
-/** Compiled patterns outlive the sets that use them: most stay as the ledger changes. */
-export interface PatternLibrary {
-  get(source: string): KnownPattern
-  /** Forgets what is not among these. */
-  keep(sources: ReadonlySet<string>): void
-}
-
 interface KnownPattern {
   readonly shape: PatternShape
   /** Compiles at the first call. @param name in lower case, with a trailing dot */
@@ -38,11 +31,11 @@ interface KnownPattern {
   fault(): PatternFault | undefined
 }
 
-export function createPatternLibrary(): PatternLibrary {
+export function createPatternLibrary() {
   const known = new Map<string, KnownPattern>()
   const compiled: Compiled = new LRUCache({ max: MAX_PATTERNS, maxSize: MAX_COMPILED_STEPS })
   return {
-    get(source) {
+    get(source: string): KnownPattern {
       let pattern = known.get(source)
       if (pattern === undefined) {
         pattern = createPattern(source, compiled)
@@ -50,7 +43,8 @@ export function createPatternLibrary(): PatternLibrary {
       }
       return pattern
     },
-    keep(sources) {
+    /** Forgets what is not among these. */
+    keep(sources: ReadonlySet<string>) {
       for (const source of known.keys()) {
         if (sources.has(source)) continue
         known.delete(source)
@@ -59,6 +53,9 @@ export function createPatternLibrary(): PatternLibrary {
     },
   }
 }
+
+/** Compiled patterns outlive the sets that use them: most stay as the ledger changes. */
+export type PatternLibrary = ReturnType<typeof createPatternLibrary>
 
 /** Those that are compiled by now, by source. */
 type Compiled = LRUCache<string, Pattern>
@@ -85,12 +82,6 @@ function createPattern(source: string, compiled: Compiled): KnownPattern {
   }
 }
 
-export interface PatternSet {
-  readonly size: number
-  /** Those that may match the name, the strongest first; all that do match are among them. */
-  candidates(name: string): readonly Candidate[]
-}
-
 export interface Candidate {
   readonly entry: PatternEntry
   readonly pattern: KnownPattern
@@ -98,7 +89,7 @@ export interface Candidate {
   readonly rank: number
 }
 
-export function createPatternSet(entries: readonly PatternEntry[], library: PatternLibrary): PatternSet {
+export function createPatternSet(entries: readonly PatternEntry[], library: PatternLibrary) {
   const exact = new Map<string, Candidate[]>()
   const byTrigram = new Map<string, Candidate[]>()
   /** The patterns without a text of three characters that could tell. */
@@ -112,7 +103,8 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
   }
   return {
     size: entries.length,
-    candidates(name) {
+    /** Those that may match the name, the strongest first; all that do match are among them. */
+    candidates(name: string): readonly Candidate[] {
       const found = [...(exact.get(name) ?? [])]
       for (const candidate of always)
         if (name.includes(candidate.pattern.shape.required)) found.push(candidate)
@@ -125,6 +117,8 @@ export function createPatternSet(entries: readonly PatternEntry[], library: Patt
     },
   }
 }
+
+export type PatternSet = ReturnType<typeof createPatternSet>
 
 /**
  * Which of two patterns that match a name wins: a whole name before all else, then the longer pattern, then the one

@@ -55,10 +55,6 @@ interface Request {
   readonly reply: (answer: Buffer) => void
 }
 
-export interface Responder {
-  respond(request: Request): void
-}
-
 export interface ResponderComponents {
   readonly names: KnownNames
   /** Undefined: nothing is passed on. */
@@ -78,11 +74,7 @@ type Prepared =
       readonly target: Question
     }
 
-export function createResponder(components: ResponderComponents): Responder {
-  return new CachingResponder(components)
-}
-
-class CachingResponder implements Responder {
+export class Responder {
   readonly #components: ResponderComponents
   readonly #prepared = new LRUCache<string, Prepared>({
     max: MAX_PREPARED_ANSWERS,

@@ -12,7 +12,7 @@ import type { Outcome, Responder } from './responder.ts'
 import type { UdpServerInit } from './udp-server.ts'
 
 export interface TcpServerComponents {
-  readonly responder: Responder
+  readonly responder: Pick<Responder, 'respond'>
   readonly clientOf: (address: string) => Client
   readonly clock: Clock
   readonly count: (outcome: Outcome) => void

@@ -1,23 +1,13 @@
 import type { Socket } from 'node:dgram'
 import { endOfTurn } from '@mesh/core/limits'
 
-/**
- * Sends the answers of one turn of the event loop together: a client that waits for several is woken once for many of
- * them (`npm run bench -- dns`).
- */
-export interface UdpOutbox {
-  send(answer: Uint8Array, port: number, address: string): void
-  /** Drops what still waits, and what comes later. Call it before the socket is closed. */
-  stop(): void
-}
-
 interface Waiting {
   readonly answer: Uint8Array
   readonly port: number
   readonly address: string
 }
 
-export function createUdpOutbox(socket: Pick<Socket, 'send'>): UdpOutbox {
+export function createUdpOutbox(socket: Pick<Socket, 'send'>) {
   let waiting: Waiting[] = []
   let isStopped = false
   const flush = () => {
@@ -27,12 +17,19 @@ export function createUdpOutbox(socket: Pick<Socket, 'send'>): UdpOutbox {
     for (const { answer, port, address } of answers) socket.send(answer, 0, answer.length, port, address)
   }
   return {
-    send(answer, port, address) {
+    send(answer: Uint8Array, port: number, address: string) {
       if (!isStopped && waiting.push({ answer, port, address }) === 1) endOfTurn(flush)
     },
+    /** Drops what still waits, and what comes later. Call it before the socket is closed. */
     stop() {
       isStopped = true
       waiting = []
     },
   }
 }
+
+/**
+ * Sends the answers of one turn of the event loop together: a client that waits for several is woken once for many of
+ * them (`npm run bench -- dns`).
+ */
+export type UdpOutbox = ReturnType<typeof createUdpOutbox>

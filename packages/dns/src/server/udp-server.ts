@@ -19,7 +19,7 @@ export interface UdpServerInit {
 }
 
 export interface UdpServerComponents {
-  readonly responder: Responder
+  readonly responder: Pick<Responder, 'respond'>
   readonly clientOf: (address: string) => Client
   readonly rates: ResponseRates
   readonly count: (outcome: Outcome) => void
@@ -64,22 +64,19 @@ function slip(packet: Buffer, reply: (answer: Buffer) => void, { rates, count }:
   reply(encodeAnswer(emptyAnswer(RCODE.NOERROR), query, { maxBytes: 0, ageS: 0, recursion: false }))
 }
 
-export interface ResponseRates {
-  /** May this client have an answer over UDP now? */
-  take(client: Client): boolean
-  /** Every so often: an answer over the rate goes out cut. */
-  slips(): boolean
-}
-
 /** Shared by all sockets of a server. */
-export function createResponseRates(clock: Clock): ResponseRates {
+export function createResponseRates(clock: Clock) {
   const outside = createRate(OUTSIDE_ANSWERS, clock)
   let limited = 0
   return {
-    take: ({ address, place }) => place === 'trusted' || outside.take({ address }),
+    /** May this client have an answer over UDP now? */
+    take: ({ address, place }: Client) => place === 'trusted' || outside.take({ address }),
+    /** Every so often: an answer over the rate goes out cut. */
     slips: () => limited++ % RATE_SLIP === 0,
   }
 }
+
+type ResponseRates = ReturnType<typeof createResponseRates>
 
 /** The system may allow less. */
 function growBuffers(socket: Socket): void {

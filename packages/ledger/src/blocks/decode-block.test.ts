@@ -1,24 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { type Decoded, decodeBlock, decodeEntries } from './decode-block.ts'
-import {
-  MAX_BLOCK_BYTES,
-  MAX_BLOCK_ENTRIES,
-  MAX_FIELD_NAME_BYTES,
-  MAX_SKIPPED_BYTES,
-  SKIP_PAUSE_BYTES,
-} from '../limits.ts'
+import { MAX_BLOCK_BYTES, MAX_BLOCK_ENTRIES, MAX_FIELD_NAME_BYTES, MAX_SKIPPED_BYTES } from '../limits.ts'
 
 const bytes = (json: string) => new TextEncoder().encode(json)
 
 /** Short words for what a block's steps are. */
 function read(json: string | Uint8Array): string[] {
   const steps: Decoded[] = [...decodeBlock(typeof json === 'string' ? bytes(json) : json)]
-  return steps.flatMap((step) => {
-    if (step.type === 'pause') return []
-    return step.type === 'entry'
+  return steps.map((step) =>
+    step.type === 'entry'
       ? `${step.keyed.bucket}/${step.keyed.key}=${step.keyed.entry.value}`
-      : `${step.code} ${step.bucket}/${step.key}`
-  })
+      : `${step.code} ${step.bucket}/${step.key}`,
+  )
 }
 const entryOf = (json: string) => decodeEntries(bytes(`{"Storage":{"b":{"k":${json}}}}`)).entries[0]?.entry
 
@@ -148,11 +141,18 @@ test('a block has at most 64 MiB', () => {
 describe('what nobody wants of a block', () => {
   const list = (bytesLong: number) => `[${'1,'.repeat(bytesLong / 2)}1]`
 
-  test('is skipped with pauses, so that others have their turn', () => {
-    const steps = [...decodeBlock(bytes(`{"x":${list(10 * SKIP_PAUSE_BYTES)},"Storage":{"b":{"a":"1"}}}`))]
-    expect(steps.filter(({ type }) => type === 'pause').length).toBeGreaterThanOrEqual(9)
-    expect(steps.filter(({ type }) => type === 'entry')).toHaveLength(1)
+  test('is skipped where it is bounded', () => {
+    const nested = `{"a":[{},[],{"b":[1,"x\\n",true,null]}],"c":{"d":-1.5e3}}`
+    const json = `{"x":${list(1_000_000)},"y":${nested},"Storage":{"b":{"a":"1"}}}`
+    expect(read(json)).toEqual(['b/a=1'])
   })
+
+  test.each(['[1,]', '{"a":1,}', '{"a"}', '[1 2]', '{1:2}', '[', '{"a":', '"x', '[}', 'tru'])(
+    'is checked for its form: %s',
+    (value) => {
+      expect(read(`{"x":${value},"Storage":{"b":{"a":"1"}}}`)).toEqual(['MALFORMED /'])
+    },
+  )
 
   const tooMuch = list(MAX_SKIPPED_BYTES)
   const half = list(MAX_SKIPPED_BYTES / 2)

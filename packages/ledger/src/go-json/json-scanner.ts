@@ -1,16 +1,9 @@
 /**
  * A pull scanner over the bytes of one JSON text. The caller asks for what it expects next, and skips the rest without
  * building it. Numbers keep their text, because versions do not fit a double. Bad input throws `JsonSyntaxError`, which the
- * decoder counts. A text may come in pieces: the caller then moves the scanner's window before it reads beyond it.
+ * decoder counts.
  */
-import {
-  LOOK_AHEAD_BYTES,
-  MAX_JSON_DEPTH,
-  MAX_STRING_BYTES,
-  MAX_WHITE_SPACE_BYTES,
-  SKIP_PAUSE_BYTES,
-} from '../limits.ts'
-import { TextWindow } from './text-window.ts'
+import { MAX_JSON_DEPTH, MAX_STRING_BYTES, MAX_WHITE_SPACE_BYTES } from '../limits.ts'
 
 /** The text is no JSON from some byte on. */
 export class JsonSyntaxError extends Error {
@@ -36,88 +29,26 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export interface JsonScanner {
-  /** Offset of the next byte. */
-  readonly offset: number
-  /** True when the text goes on and less of it is there than one field or entry of a block may take. */
-  readonly isShort: boolean
-  /** Brings the next piece of the text, which is copied; undefined: the text has ended. */
-  append(piece: Uint8Array | undefined): void
-  /** Tells the kind of the value that comes next. */
-  kind(): JsonKind
-  /**
-   * Enters an object, yields its next key each time it is called, undefined when the object has ended.
-   * @param maxKeyBytes the bytes that a key may have as written; `MAX_STRING_BYTES` unless given
-   */
-  openObject(maxKeyBytes?: number): () => string | undefined
-  /** @throws JsonTooLongError for one of more bytes as written; `MAX_STRING_BYTES` unless given */
-  string(maxBytes?: number): string
-  /** A number's text as written. */
-  number(): string
-  boolean(): boolean
-  null(): void
-  /** Goes on at an offset that was given since the last call of `append`. */
-  seek(offset: number): void
-  /**
-   * Skips one value of any kind, checking its form, in one go.
-   * @throws JsonTooLongError for one of more than `maxBytes` bytes
-   */
-  skip(maxBytes: number): void
-  /**
-   * Skips as `skip` does, and yields after every `SKIP_PAUSE_BYTES`, so that other work can have its turn, and more of the
-   * text can come.
-   */
-  skipping(maxBytes: number): Generator<undefined, void>
-  /** @throws JsonSyntaxError when more than white space is left */
-  end(): void
-}
-
-/** @param bytes the whole text; undefined for one of which `append` brings all */
-export function createJsonScanner(bytes?: Uint8Array): JsonScanner {
-  return new ByteScanner(bytes)
-}
-
-/** The token that a value which is being skipped needs next. */
-type SkipState = 'value' | 'in string' | 'key' | 'in key' | 'after'
-
 /** Bytes of the longest number: a double has some 20 digits, Go's printers write no more than 330. */
 const MAX_NUMBER_BYTES = 1024
 
-class ByteScanner implements JsonScanner {
-  /** All of the text, or what is there of it. */
-  #bytes: Uint8Array
-  /** Undefined when all of the text is there. */
-  #window: TextWindow | undefined
-  /** Where `#bytes` begins in the text. */
-  #start = 0
-  /** Where the next byte is in `#bytes`. */
+export class JsonScanner {
+  readonly #bytes: Uint8Array
   #at = 0
   /** Was the string passed last ASCII without escapes? */
   #plain = true
 
-  constructor(bytes: Uint8Array | undefined) {
-    this.#bytes = bytes ?? new Uint8Array()
-    if (bytes === undefined) this.#window = new TextWindow()
+  /** @param bytes the whole text */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
   }
 
+  /** Offset of the next byte. */
   get offset(): number {
-    return this.#start + this.#at
+    return this.#at
   }
 
-  get isShort(): boolean {
-    return this.#window !== undefined && this.#bytes.length - this.#at < LOOK_AHEAD_BYTES
-  }
-
-  append(piece: Uint8Array | undefined): void {
-    if (piece === undefined || this.#window === undefined) {
-      this.#window = undefined
-      return
-    }
-    this.#bytes = this.#window.append(piece, this.#at)
-    this.#start += this.#at
-    this.#at = 0
-  }
-
+  /** Tells the kind of the value that comes next. */
   kind(): JsonKind {
     const byte = this.#peek()
     switch (byte) {
@@ -133,10 +64,14 @@ class ByteScanner implements JsonScanner {
       case 0x6e:
         return 'null'
       default:
-        return isNumberByte(byte) ? 'number' : this.#fail('a value')
+        return NUMBER_BYTES.has(byte) ? 'number' : this.#fail('a value')
     }
   }
 
+  /**
+   * Enters an object, yields its next key each time it is called, undefined when the object has ended.
+   * @param maxKeyBytes the bytes that a key may have as written; `MAX_STRING_BYTES` unless given
+   */
   openObject(maxKeyBytes?: number): () => string | undefined {
     this.#take(OPEN_OBJECT, 'an object')
     let first = true
@@ -154,6 +89,7 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /** @throws JsonTooLongError for one of more bytes as written; `MAX_STRING_BYTES` unless given */
   string(maxBytes = MAX_STRING_BYTES): string {
     this.#take(QUOTE, 'a string')
     const start = this.#at
@@ -170,10 +106,11 @@ class ByteScanner implements JsonScanner {
     }
   }
 
+  /** A number's text as written. */
   number(): string {
     this.#peek()
     const start = this.#at
-    while (isNumberByte(this.#bytes[this.#at])) {
+    while (NUMBER_BYTES.has(this.#bytes[this.#at])) {
       this.#at++
       if (this.#at - start > MAX_NUMBER_BYTES) throw new JsonTooLongError('a number is too long')
     }
@@ -191,100 +128,77 @@ class ByteScanner implements JsonScanner {
     this.#literal('null')
   }
 
+  /** Goes on at an earlier offset. */
   seek(offset: number): void {
-    this.#at = offset - this.#start
+    this.#at = offset
   }
 
+  /**
+   * Skips one value of any kind, checking its form. Without recursion, so that deep nesting costs memory for its depth only.
+   * @throws JsonTooLongError for one of more than `maxBytes` bytes
+   */
   skip(maxBytes: number): void {
-    const skipper = new Skipper()
-    if (!this.#skipUntil(this.#at + maxBytes, skipper)) throw new JsonTooLongError('a value is too long')
-  }
-
-  *skipping(maxBytes: number): Generator<undefined, void> {
-    const skipper = new Skipper()
-    const end = this.offset + maxBytes
-    while (!this.#skipUntil(Math.min(this.#at + SKIP_PAUSE_BYTES, end - this.#start), skipper)) {
-      if (this.offset >= end) throw new JsonTooLongError('a value is too long')
-      yield
+    const limit = this.#at + maxBytes
+    /** The brackets that close the open objects and arrays. */
+    const closers: number[] = []
+    let isValueNext = true
+    while (isValueNext || closers.length > 0) {
+      if (isValueNext) isValueNext = this.#enter(closers, limit)
+      else isValueNext = this.#leave(closers, limit)
+      if (this.#at > limit) throw new JsonTooLongError('a value is too long')
     }
   }
 
+  /** @throws JsonSyntaxError when more than white space is left */
   end(): void {
     if (this.#peek() !== -1) this.#fail('the end')
   }
 
-  /** Goes on with skipping; true when the value is through, false when `limit` came first. */
-  #skipUntil(limit: number, skipper: Skipper): boolean {
-    while (this.#at < limit) {
-      switch (skipper.state) {
-        case 'value':
-          skipper.state = this.#enter(skipper)
-          break
-        case 'key':
-          this.#take(QUOTE, 'a string')
-          skipper.state = 'in key'
-          break
-        case 'in string':
-        case 'in key':
-          if (!this.#passContent(limit)) return false
-          if (skipper.state === 'in key') this.#take(COLON, 'a colon')
-          skipper.state = skipper.state === 'in key' ? 'value' : 'after'
-          break
-        case 'after':
-          if (!this.#leave(skipper)) return true
-      }
-    }
-    return skipper.state === 'after' && skipper.closers.length === 0
-  }
-
-  /** Skips a scalar, or goes into a string, list or object. */
-  #enter({ closers }: Skipper): SkipState {
+  /** Skips a scalar or an empty list or object, or goes into one; true when a value follows. */
+  #enter(closers: number[], limit: number): boolean {
     const byte = this.#peek()
-    if (byte === QUOTE) {
-      this.#at++
-      return 'in string'
-    }
     if (byte !== OPEN_OBJECT && byte !== OPEN_ARRAY) {
-      this.#skipScalar()
-      return 'after'
+      this.#skipScalar(limit)
+      return false
     }
     if (closers.length >= MAX_JSON_DEPTH) this.#fail(`at most ${MAX_JSON_DEPTH} levels`)
     this.#at++
     const closer = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
     closers.push(closer)
-    if (this.#peek() === closer) return 'after'
-    return byte === OPEN_OBJECT ? 'key' : 'value'
-  }
-
-  /** Behind a value: closes what ends with it, or goes on to the next one; false when nothing is open any more. */
-  #leave(skipper: Skipper): boolean {
-    const closer = skipper.closers.at(-1)
-    if (closer === undefined) return false
-    if (this.#peek() === closer) {
-      this.#at++
-      skipper.closers.pop()
-      return true
-    }
-    this.#take(COMMA, 'a comma or the end of a list')
-    skipper.state = closer === CLOSE_OBJECT ? 'key' : 'value'
+    if (this.#peek() === closer) return false
+    if (closer === CLOSE_OBJECT) this.#skipKey(limit)
     return true
   }
 
-  #skipScalar(): void {
-    switch (this.kind()) {
-      case 'number':
-        this.number()
-        return
-      case 'boolean':
-        this.boolean()
-        return
-      case 'null':
-        return this.null()
-      case 'string':
-      case 'object':
-      case 'array':
-        this.#fail('a scalar')
+  /** Behind a value: closes what ends with it, or goes on to the next one; true when a value follows. */
+  #leave(closers: number[], limit: number): boolean {
+    const closer = closers.at(-1)
+    if (this.#peek() === closer) {
+      this.#at++
+      closers.pop()
+      return false
     }
+    this.#take(COMMA, 'a comma or the end of a list')
+    if (closer === CLOSE_OBJECT) this.#skipKey(limit)
+    return true
+  }
+
+  #skipKey(limit: number): void {
+    this.#skipString(limit)
+    this.#take(COLON, 'a colon')
+  }
+
+  #skipString(limit: number): void {
+    this.#take(QUOTE, 'a string')
+    if (!this.#passContent(limit)) throw new JsonTooLongError('a value is too long')
+  }
+
+  #skipScalar(limit: number): void {
+    const kind = this.kind()
+    if (kind === 'string') this.#skipString(limit)
+    else if (kind === 'number') this.number()
+    else if (kind === 'boolean') this.boolean()
+    else this.null()
   }
 
   /** Passes a string's content and its closing quote; false when `limit` came first. */
@@ -314,7 +228,7 @@ class ByteScanner implements JsonScanner {
   /** Length of the escape at a backslash. */
   #escapeBytes(at: number): number {
     const byte = this.#bytes[at + 1] ?? -1
-    if (byte === 0x75 && [2, 3, 4, 5].every((offset) => isHexByte(this.#bytes[at + offset]))) return 6
+    if (byte === 0x75 && [2, 3, 4, 5].every((offset) => HEX_BYTES.has(this.#bytes[at + offset]))) return 6
     if (ESCAPED.has(byte)) return 2
     this.#at = at
     return this.#fail('a string with valid escapes')
@@ -345,37 +259,17 @@ class ByteScanner implements JsonScanner {
   }
 
   #fail(expected: string): never {
-    throw new JsonSyntaxError(`expected ${expected} at byte ${this.offset}`)
+    throw new JsonSyntaxError(`expected ${expected} at byte ${this.#at}`)
   }
 }
 
-/**
- * The objects and arrays that are open in a value that is skipped: without recursion, so that deep nesting
- * costs memory for its depth only.
- */
-class Skipper {
-  state: SkipState = 'value'
-  readonly closers: number[] = []
-}
-
 /** The characters that may stand behind a backslash, other than `u` with four digits: `" \\ / b f n r t`. */
-const ESCAPED: ReadonlySet<number> = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+const ESCAPED = bytesOf('"\\/bfnrt')
+const HEX_BYTES = bytesOf('0123456789abcdefABCDEF')
+const NUMBER_BYTES = bytesOf('0123456789+-.eE')
 
-function isHexByte(byte: number | undefined): boolean {
-  if (byte === undefined) return false
-  const lower = byte | 0x20
-  return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x66)
-}
-
-function isNumberByte(byte: number | undefined): boolean {
-  if (byte === undefined) return false
-  return (
-    (byte >= 0x30 && byte <= 0x39) ||
-    byte === 0x2d ||
-    byte === 0x2b ||
-    byte === 0x2e ||
-    (byte | 0x20) === 0x65
-  )
+function bytesOf(characters: string): ReadonlySet<number | undefined> {
+  return new Set(new TextEncoder().encode(characters))
 }
 
 /** Short texts without the fixed cost of a decoder's call. */

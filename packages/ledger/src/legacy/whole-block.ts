@@ -2,10 +2,10 @@
 import { type Clock, type Logger, positionId } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { Refused } from '../blocks/block-intake.ts'
-import { type OpenBlock, openBlock } from '../blocks/open-block.ts'
+import { decodeBlock } from '../blocks/decode-block.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
 import { isSameEntry } from '../rules/judge.ts'
-import type { BlockText, Change, MergeResult } from '../ledger.ts'
+import type { Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
 import type { LedgerState, StateEdit } from '../state/ledger-state.ts'
 import type { BlockHead } from '../snapshot.ts'
@@ -26,16 +26,13 @@ export interface WholeBlockComponents {
   readonly refuse: (refused: Refused) => void
 }
 
-/**
- * Judges a block of another member and tells what it changed. Rejects with the signal's reason, and where no more of the
- * block comes: nothing of it is taken then.
- */
+/** Judges a block of another member and tells what it changed. Rejects with the signal's reason. */
 export async function receiveWholeBlock(
-  text: BlockText,
+  text: Uint8Array,
   components: WholeBlockComponents,
 ): Promise<MergeResult> {
   const { state, events, log, refuse } = components
-  const block = await openAndDecode(text, components)
+  const block = await decodeAll(text, components)
   try {
     const { changes, result } = adoptBlock(block, state, refuse)
     if (changes.length > 0) events.emit({ type: 'committed', head: state.head, changes })
@@ -95,30 +92,19 @@ function removeOthers(edit: StateEdit, kept: ReadonlySet<string>): Change[] {
   })
 }
 
-async function openAndDecode(text: BlockText, components: WholeBlockComponents): Promise<DecodedBlock> {
-  const block = openBlock(text, components)
-  try {
-    return await decodeAll(block, components)
-  } finally {
-    block.close()
-  }
-}
-
-/** Decodes in slices, in the time of the loop budget. */
+/** Decodes in the time of the loop budget. */
 async function decodeAll(
-  { steps, nextPiece }: OpenBlock,
+  text: Uint8Array,
   { clock, signal }: Pick<WholeBlockComponents, 'clock' | 'signal'>,
 ): Promise<DecodedBlock> {
   const entries: KeyedEntry[] = []
   const refused: Refused[] = []
   const budget = loopBudget(clock)
-  let piece: Uint8Array | undefined
-  for (;;) {
-    const step = steps.next(piece)
+  const steps = decodeBlock(text)
+  for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return { entries, refused, head: step.value }
-    piece = step.value.type === 'more' ? await nextPiece() : undefined
     if (step.value.type === 'entry') entries.push(step.value.keyed)
-    else if (step.value.type === 'refused') refused.push(step.value)
+    else refused.push(step.value)
     const turn = budget.turn('members', { signal })
     if (turn !== undefined) await turn
   }

@@ -10,26 +10,17 @@ export interface Conflict extends Position {
   readonly since: number
 }
 
-export interface Conflicts {
-  list(): readonly Conflict[]
-  has(position: Position, claimant: string): boolean
-  /** The new or grown conflict; undefined when it was known. */
-  add(position: Position, holder: string, claimant: string, nowMs: number): Conflict | undefined
-  /** Ends those that the test says are over; returns them. */
-  resolve(isOver: (conflict: Conflict) => boolean): readonly Conflict[]
-  /** The claimant let go; the conflict when that ends it. */
-  letGo(position: Position, claimant: string): Conflict | undefined
-}
-
 /** More claimants on one key are not told apart. */
 const MAX_CLAIMANTS = 4
 
-export function createConflicts(): Conflicts {
+export function createConflicts() {
   const known = new Map<string, Conflict>()
   return {
     list: () => [...known.values()],
-    has: (position, claimant) => known.get(positionId(position))?.owners.includes(claimant) === true,
-    add({ bucket, key }, holder, claimant, nowMs) {
+    has: (position: Position, claimant: string) =>
+      known.get(positionId(position))?.owners.includes(claimant) === true,
+    /** The new or grown conflict; undefined when it was known. */
+    add({ bucket, key }: Position, holder: string, claimant: string, nowMs: number): Conflict | undefined {
       const id = positionId({ bucket, key })
       const before = known.get(id)
       const owners = before?.owners ?? [holder]
@@ -39,12 +30,14 @@ export function createConflicts(): Conflicts {
       known.set(id, conflict)
       return conflict
     },
-    resolve(isOver) {
+    /** Ends those that the test says are over; returns them. */
+    resolve(isOver: (conflict: Conflict) => boolean): readonly Conflict[] {
       const over = [...known].filter(([, conflict]) => isOver(conflict))
       for (const [id] of over) known.delete(id)
       return over.map(([, conflict]) => conflict)
     },
-    letGo(position, claimant) {
+    /** The claimant let go; the conflict when that ends it. */
+    letGo(position: Position, claimant: string): Conflict | undefined {
       const id = positionId(position)
       const conflict = known.get(id)
       if (conflict === undefined) return undefined

@@ -50,15 +50,7 @@ export interface MergeSource {
   readonly isHeldBySender: boolean
 }
 
-export interface EntryMerger {
-  merge(entries: Iterable<KeyedEntry>, source: MergeSource): MergeResult
-}
-
-export function createEntryMerger(init: EntryMergerInit): EntryMerger {
-  return new JudgingMerger(init)
-}
-
-class JudgingMerger implements EntryMerger {
+export class EntryMerger {
   readonly #init: EntryMergerInit
 
   constructor(init: EntryMergerInit) {

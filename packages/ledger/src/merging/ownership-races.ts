@@ -6,7 +6,7 @@
  */
 import { BoundedMap, type Clock, positionId } from '@mesh/core'
 import { AnnounceRate } from './announce-rate.ts'
-import { type Conflict, type Conflicts, createConflicts } from './conflicts.ts'
+import { type Conflict, createConflicts } from './conflicts.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { MAX_CONFLICTS, MAX_YIELDS, RACE_WINDOW_MS, YIELD_MEMORY_MS } from '../limits.ts'
 import type { Position } from '../snapshot.ts'
@@ -37,18 +37,7 @@ export type Reaction =
   | { readonly type: 'conflict'; readonly conflict: Conflict; readonly answers: boolean }
   | { readonly type: 'resolved'; readonly conflict: Conflict }
 
-export interface OwnershipRaces {
-  readonly conflicts: Conflicts
-  /** This node took a key that it did not hold. */
-  claimed(position: Position, version: bigint): void
-  reactTo(claim: ForeignClaim): Reaction
-}
-
-export function createOwnershipRaces(self: string, clock: Clock): OwnershipRaces {
-  return new Races(self, clock)
-}
-
-class Races implements OwnershipRaces {
+export class OwnershipRaces {
   readonly conflicts = createConflicts()
   readonly #self: string
   readonly #clock: Clock
@@ -66,6 +55,7 @@ class Races implements OwnershipRaces {
     this.#announces = new AnnounceRate(clock)
   }
 
+  /** This node took a key that it did not hold. */
   claimed(position: Position, version: bigint): void {
     const nowMs = this.#clock.monotonic()
     this.#forgetOld(nowMs)

@@ -2,7 +2,7 @@
 import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../go-json/go-fields.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
-import { createJsonScanner } from '../go-json/json-scanner.ts'
+import { JsonScanner } from '../go-json/json-scanner.ts'
 
 /** The rule of one owned bucket. */
 export interface BucketPolicy {
@@ -73,7 +73,7 @@ export const defaultPolicies: PolicyTable = {
 
 /** A text member of a JSON object whose name is `PeerID` in any case, the last one as in Go; else ''. */
 export function peerIdInValue(valueText: string): string {
-  const scanner = createJsonScanner(new TextEncoder().encode(valueText))
+  const scanner = new JsonScanner(new TextEncoder().encode(valueText))
   let owner = ''
   try {
     if (scanner.kind() !== 'object') return ''

@@ -33,18 +33,6 @@ export interface StateInit {
   readonly isOpen: (bucket: string) => boolean
 }
 
-export interface LedgerState {
-  readonly tree: Tree
-  readonly head: BlockHead
-  readonly quota: Quota
-  readonly pruned: PrunedTombstones
-  snapshot(): Snapshot
-  /** All that a store holds of this state; it does not change any more. */
-  contents(): StoredLedger
-  /** Begins a set of changes on the present state; nothing is seen of it before `commit`. */
-  edit(): StateEdit
-}
-
 /** Changes that will be one block. */
 export interface StateEdit {
   readonly tree: Tree
@@ -69,11 +57,7 @@ export interface StateEdit {
   discard(): void
 }
 
-export function createLedgerState(init: StateInit): LedgerState {
-  return new State(init)
-}
-
-class State implements LedgerState {
+export class LedgerState {
   tree: Tree
   head: BlockHead
   readonly quota: Quota
@@ -102,11 +86,13 @@ class State implements LedgerState {
     return this.#snapshot
   }
 
+  /** All that a store holds of this state; it does not change any more. */
   contents(): StoredLedger {
     const { tree, head, pruned } = this
     return { head, fingerprint: limbsToHex(tree.sums), entries: rowsOf(tree), pruned: pruned.list() }
   }
 
+  /** Begins a set of changes on the present state; nothing is seen of it before `commit`. */
   edit(): StateEdit {
     return new Edit(this)
   }
@@ -119,7 +105,7 @@ class State implements LedgerState {
 }
 
 class Edit implements StateEdit {
-  readonly #state: State
+  readonly #state: LedgerState
   #tree: Tree
   /**
    * The changes by bucket and key, of which the last one of a key counts; undefined for one that was removed.
@@ -131,7 +117,7 @@ class Edit implements StateEdit {
   /** The keys whose tombstones keep nothing away. */
   readonly #forgotten = new Set<string>()
 
-  constructor(state: State) {
+  constructor(state: LedgerState) {
     this.#state = state
     this.#tree = state.tree
   }

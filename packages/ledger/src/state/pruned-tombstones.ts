@@ -17,22 +17,15 @@ interface PruningPlan {
   readonly dropped: readonly string[]
 }
 
-export interface PrunedTombstones {
-  /** The version up to which entries of this key are refused. */
-  versionOf(position: Position): bigint | undefined
-  /** Tells what to remember and forget when these tombstones are collected and these entries stored. */
-  plan(collected: readonly KeyedEntry[], stored: readonly Position[]): PruningPlan
-  apply(plan: PruningPlan): void
-  /** All that are remembered, oldest first. */
-  list(): readonly PrunedTombstone[]
-}
-
 /** @param stored oldest first */
-export function createPrunedTombstones(most: number, stored: readonly PrunedTombstone[]): PrunedTombstones {
+export function createPrunedTombstones(most: number, stored: readonly PrunedTombstone[]) {
   const versions = new Map(stored.map(({ hash, version }) => [hash, version]))
   return {
-    versionOf: (position) => (versions.size === 0 ? undefined : versions.get(positionHash(position))),
-    plan(collected, entries) {
+    /** The version up to which entries of this key are refused. */
+    versionOf: (position: Position) =>
+      versions.size === 0 ? undefined : versions.get(positionHash(position)),
+    /** Tells what to remember and forget when these tombstones are collected and these entries stored. */
+    plan(collected: readonly KeyedEntry[], entries: readonly Position[]): PruningPlan {
       const added = collected.map((row) => ({ hash: positionHash(row), version: row.entry.version }))
       const dropped =
         versions.size === 0 ? [] : entries.map(positionHash).filter((hash) => versions.has(hash))
@@ -46,13 +39,16 @@ export function createPrunedTombstones(most: number, stored: readonly PrunedTomb
       }
       return { added: added.slice(-most), dropped }
     },
-    apply({ added, dropped }) {
+    apply({ added, dropped }: PruningPlan) {
       for (const hash of dropped) versions.delete(hash)
       for (const { hash, version } of added) versions.set(hash, version)
     },
+    /** All that are remembered, oldest first. */
     list: () => Array.from(versions, ([hash, version]) => ({ hash, version })),
   }
 }
+
+export type PrunedTombstones = ReturnType<typeof createPrunedTombstones>
 
 function positionHash(position: Position): string {
   const text = new TextEncoder().encode(positionId(position))

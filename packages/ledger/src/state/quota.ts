@@ -50,16 +50,7 @@ interface Excess {
   first(): KeyedEntry | undefined
 }
 
-export interface Quota {
-  /** Is there room for `next` in the place of `before`, so that nothing has to go for its size? */
-  admits(next: KeyedEntry, before: KeyedEntry | undefined): boolean
-  /** Gives what has to go after this row was stored; undefined when all fits. */
-  excessAfter(row: KeyedEntry): Excess | undefined
-  count(row: KeyedEntry): void
-  uncount(row: KeyedEntry): void
-}
-
-export function createQuota(init: QuotaInit): Quota {
+export function createQuota(init: QuotaInit) {
   const { limits } = init
   const vital: Usage = {
     entries: Math.ceil(limits.maxEntries / VITAL_ONE_IN),
@@ -78,18 +69,22 @@ export function createQuota(init: QuotaInit): Quota {
     return excess === undefined ? undefined : { first: () => excess.first }
   }
   return {
-    admits: (next, before) => roomOf(next).admits(next, before),
-    excessAfter: (row) => roomOf(row).excessAfter(row) ?? addressExcess(row),
-    count(row) {
+    /** Is there room for `next` in the place of `before`, so that nothing has to go for its size? */
+    admits: (next: KeyedEntry, before: KeyedEntry | undefined) => roomOf(next).admits(next, before),
+    /** Gives what has to go after this row was stored; undefined when all fits. */
+    excessAfter: (row: KeyedEntry) => roomOf(row).excessAfter(row) ?? addressExcess(row),
+    count(row: KeyedEntry) {
       roomOf(row).change(row, 1)
       addresses.count(row)
     },
-    uncount(row) {
+    uncount(row: KeyedEntry) {
       roomOf(row).change(row, -1)
       addresses.uncount(row)
     },
   }
 }
+
+export type Quota = ReturnType<typeof createQuota>
 
 interface RoomInit extends QuotaInit {
   readonly most: Usage

@@ -40,18 +40,7 @@ interface Ground {
   readonly nowMs: number
 }
 
-export interface LocalWriter {
-  /** @throws MeshError when the write can never be right: sizes, no JSON */
-  checkForm(write: LocalWrite): void
-  /** Nothing would change: the same live value by this node, or a delete of what is not there. */
-  changesNothing(write: LocalWrite, existing: Entry | undefined): boolean
-  /** Why the rules refuse it now; undefined when they do not. */
-  refusal(write: LocalWrite, ground: Ground): MeshError<LedgerErrorCode> | undefined
-  /** The entry to store, signed unless ownership is off. */
-  build(write: LocalWrite, ground: Ground): KeyedEntry
-}
-
-export function createLocalWriter(init: LocalWriterInit): LocalWriter {
+export function createLocalWriter(init: LocalWriterInit) {
   const { mode, signer, policyOf, livenessMs } = init
   const self = signer.peerId
   const tag = versionTag(self)
@@ -72,14 +61,16 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
     return { bucket: position.bucket, key: position.key, entry }
   }
   return {
-    checkForm({ position, value }) {
+    /** @throws MeshError when the write can never be right: sizes, no JSON */
+    checkForm({ position, value }: LocalWrite) {
       checkSize('bucket', position.bucket, MAX_BUCKET_BYTES)
       checkSize('key', position.key, MAX_KEY_BYTES)
       if (value === undefined) return
       checkSize('value', value, MAX_VALUE_BYTES)
       checkJson(value)
     },
-    changesNothing({ value, above }, existing) {
+    /** Nothing would change: the same live value by this node, or a delete of what is not there. */
+    changesNothing({ value, above }: LocalWrite, existing: Entry | undefined): boolean {
       if (existing !== undefined && init.isReplaceable(existing)) return false
       if (value === undefined) return existing === undefined || existing.deleted
       if (existing === undefined || existing.deleted || above !== undefined) return false
@@ -87,7 +78,8 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
         existing.value === value && (mode === 'off' || (existing.owner === self && existing.sig !== null))
       )
     },
-    refusal(write, ground) {
+    /** Why the rules refuse it now; undefined when they do not. */
+    refusal(write: LocalWrite, ground: Ground): MeshError<LedgerErrorCode> | undefined {
       if (mode !== 'enforce') return undefined
       const incoming = draft(write, ground)
       const policy = policyOf(incoming.bucket)
@@ -103,7 +95,8 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
       })
       return verdict === 'accept' ? undefined : explain(verdict, claim, { ...ground, livenessMs })
     },
-    build(write, ground) {
+    /** The entry to store, signed unless ownership is off. */
+    build(write: LocalWrite, ground: Ground): KeyedEntry {
       const unsigned = draft(write, ground)
       if (mode === 'off') {
         return { ...unsigned, entry: { ...unsigned.entry, owner: '', version: 0n, updatedAt: 0 } }
@@ -112,6 +105,8 @@ export function createLocalWriter(init: LocalWriterInit): LocalWriter {
     },
   }
 }
+
+export type LocalWriter = ReturnType<typeof createLocalWriter>
 
 /** The entry with its signer's signature. */
 export function signEntry(unsigned: KeyedEntry, signer: Signer): KeyedEntry {

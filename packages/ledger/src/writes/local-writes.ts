@@ -19,24 +19,14 @@ export interface LocalWritesInit {
   readonly now: () => number
 }
 
-export interface LocalWrites {
-  /** @throws MeshError what form or rules say against it */
-  write(write: LocalWrite): Write
-  /** @throws MeshError why nothing of the bucket may be deleted */
-  deleteBucket(bucket: string, keeps: (key: string) => boolean): BucketDelete
-}
-
-export function createLocalWrites(init: LocalWritesInit): LocalWrites {
-  return new QueuedWrites(init)
-}
-
-class QueuedWrites implements LocalWrites {
+export class LocalWrites {
   readonly #init: LocalWritesInit
 
   constructor(init: LocalWritesInit) {
     this.#init = init
   }
 
+  /** @throws MeshError what form or rules say against it */
   write(write: LocalWrite): Write {
     const { writer, queue, state } = this.#init
     const { bucket, key } = write.position
@@ -51,6 +41,7 @@ class QueuedWrites implements LocalWrites {
     return { settled: queue.submit(write) }
   }
 
+  /** @throws MeshError why nothing of the bucket may be deleted */
   deleteBucket(bucket: string, keeps: (key: string) => boolean): BucketDelete {
     const { queue, state, policyOf } = this.#init
     const policy = policyOf(bucket)

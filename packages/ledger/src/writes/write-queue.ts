@@ -18,26 +18,6 @@ export interface PendingWrite {
   readonly resolve: (outcome: WriteOutcome) => void
 }
 
-export interface WriteQueue {
-  /** Takes the place of a pending write of the same key. */
-  submit(write: Omit<PendingWrite, 'resolve'>): Promise<WriteOutcome>
-  /** Ends the pending write of a key, if there is one. */
-  cancel(position: Position, outcome: WriteOutcome): void
-  pending(position: Position): PendingWrite | undefined
-  /** Pending puts of a bucket. */
-  puts(bucket: string): readonly PendingWrite[]
-  /** Commits all that waits and is not held, now. */
-  flush(): void
-  /** Holds writes of owned buckets from now on, until `release`. */
-  hold(): void
-  /** Are writes of this bucket held now? */
-  holds(bucket: string): boolean
-  /** Held writes get their turn, in the order in which they came. */
-  release(): void
-  /** Ends the held writes. */
-  dropHeld(outcome: WriteOutcome): void
-}
-
 export interface WriteQueueInit {
   readonly clock: Clock
   readonly isOwned: (bucket: string) => boolean
@@ -45,11 +25,7 @@ export interface WriteQueueInit {
   readonly commit: (writes: Iterable<PendingWrite>) => void
 }
 
-export function createWriteQueue(init: WriteQueueInit): WriteQueue {
-  return new BlockWriteQueue(init)
-}
-
-class BlockWriteQueue implements WriteQueue {
+export class WriteQueue {
   readonly #init: WriteQueueInit
   readonly #waiting = new Map<string, PendingWrite>()
   readonly #held = new Map<string, PendingWrite>()
@@ -61,6 +37,7 @@ class BlockWriteQueue implements WriteQueue {
     this.#init = init
   }
 
+  /** Takes the place of a pending write of the same key. */
   submit({ position, value, above }: Omit<PendingWrite, 'resolve'>): Promise<WriteOutcome> {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>()
     this.cancel(position, { state: 'superseded' })
@@ -73,6 +50,7 @@ class BlockWriteQueue implements WriteQueue {
     return promise
   }
 
+  /** Ends the pending write of a key, if there is one. */
   cancel(position: Position, outcome: WriteOutcome): void {
     const id = positionId(position)
     this.pending(position)?.resolve(outcome)
@@ -85,24 +63,29 @@ class BlockWriteQueue implements WriteQueue {
     return this.#waiting.get(id) ?? this.#held.get(id)
   }
 
+  /** Pending puts of a bucket. */
   puts(bucket: string): readonly PendingWrite[] {
     return [...this.#waiting.values(), ...this.#held.values()].filter(
       ({ position, value }) => position.bucket === bucket && value !== undefined,
     )
   }
 
+  /** Commits all that waits and is not held, now. */
   flush(): void {
     if (this.#waiting.size > 0) this.#init.commit(this.#draw(Number.POSITIVE_INFINITY))
   }
 
+  /** Holds writes of owned buckets from now on, until `release`. */
   hold(): void {
     this.#holding = true
   }
 
+  /** Are writes of this bucket held now? */
   holds(bucket: string): boolean {
     return this.#holding && this.#init.isOwned(bucket)
   }
 
+  /** Held writes get their turn, in the order in which they came. */
   release(): void {
     this.#holding = false
     if (this.#held.size === 0) return
@@ -111,6 +94,7 @@ class BlockWriteQueue implements WriteQueue {
     this.#scheduleNext()
   }
 
+  /** Ends the held writes. */
   dropHeld(outcome: WriteOutcome): void {
     for (const { resolve } of this.#held.values()) resolve(outcome)
     this.#held.clear()

@@ -18,6 +18,7 @@ const PREFIX = Uint8Array.from([0x80, 0x80, 0x80, 0x0f])
 function createStream() {
   let listener = (_bytes: Uint8Array): void => {}
   let aborted: Error | undefined
+  let onEnd = (_error: Error): void => {}
   const stream = {
     peer,
     direct: true,
@@ -25,17 +26,20 @@ function createStream() {
     onBytes: (given: typeof listener) => (listener = given),
     onDrain() {},
     onRemoteEnd() {},
-    onEnd() {},
+    onEnd: (given: typeof onEnd) => (onEnd = given),
     pause() {},
     resume() {},
-    abort: (reason: Error) => (aborted = reason),
+    abort(reason: Error) {
+      aborted = reason
+      onEnd(reason)
+    },
   } as unknown as ByteStream
   return { stream, come: (bytes: Uint8Array) => listener(bytes), aborted: () => aborted }
 }
 
 test('an unfinished message that holds too much ends its channel', async () => {
   const clock = createManualClock()
-  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock })
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0 })
   const { stream, come, aborted } = createStream()
   const channel = createByteChannel({ stream, maxMessageBytes: 64 * MIB, clock, held, onTooLong() {} })
   const messages = channel.messages()[Symbol.asyncIterator]()
@@ -51,7 +55,7 @@ test('an unfinished message that holds too much ends its channel', async () => {
 })
 
 test('of messages that came together so many are handed on in a turn as it has time for', async () => {
-  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0, clock: createManualClock() })
+  const held = new HeldBytes({ isMember: () => true, maxFrameBytes: 0 })
   let now = 0
   const due: (() => void)[] = []
   const clock = {

@@ -1,5 +1,5 @@
 /** A channel of bounded messages over plain bytes, each with its length as an unsigned varint ahead. */
-import { type Clock, MeshError, toError } from '@mesh/core'
+import { type Clock, MeshError } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import { SEND_STALL_MS } from './limits.ts'
@@ -30,12 +30,15 @@ class ByteChannel implements Channel {
   /** Is told how many bytes of an unfinished message wait for the rest. */
   readonly #onHeld: (bytes: number) => void
   #isOver = false
+  #isClosed = false
+  #isReading = false
   #error: Error | undefined
   /** All that the remote sent has come. */
   #isComplete = false
-  /** Somebody waits: for bytes, and for the stream to take more. */
+  #cancelClose = () => {}
   #wakeReader = () => {}
-  #wakeWriter = () => {}
+  /** Resolves when the stream takes more. */
+  #drained: PromiseWithResolvers<void> | undefined
 
   constructor(init: ByteChannelInit) {
     const { stream } = init
@@ -53,7 +56,7 @@ class ByteChannel implements Channel {
       if (this.#buffer.byteLength >= READ_HIGH_WATER_BYTES) stream.pause()
       this.#wakeReader()
     })
-    stream.onDrain(() => this.#wakeWriter())
+    stream.onDrain(() => this.#wakeWriters())
     stream.onRemoteEnd(() => {
       this.#isComplete = true
       this.#wakeReader()
@@ -62,13 +65,18 @@ class ByteChannel implements Channel {
       this.#isOver = true
       this.#isComplete ||= error === undefined
       this.#error = error
+      this.#cancelClose()
       this.#wakeReader()
-      this.#wakeWriter()
+      this.#wakeWriters()
     })
   }
 
   get peer() {
     return this.#init.stream.peer
+  }
+
+  get address() {
+    return this.#init.stream.address
   }
 
   async send(message: Uint8Array): Promise<void> {
@@ -78,12 +86,11 @@ class ByteChannel implements Channel {
         details: { peer: this.peer, limit: maxMessageBytes },
       })
     }
-    if (this.#isOver) throw this.#closed()
+    if (this.#isOver || this.#isClosed) throw this.#closed()
     if (stream.send(withLength(message))) return
     const cancel = clock.after(SEND_STALL_MS, () => stream.abort(new Error('the peer takes nothing')))
-    await new Promise<void>((resolve) => {
-      this.#wakeWriter = resolve
-    })
+    this.#drained ??= Promise.withResolvers<void>()
+    await this.#drained.promise
     cancel()
     if (this.#isOver) throw this.#closed()
   }
@@ -91,6 +98,7 @@ class ByteChannel implements Channel {
   async *messages(): AsyncGenerator<Uint8Array> {
     const { clock, stream } = this.#init
     const budget = loopBudget(clock)
+    this.#isReading = true
     try {
       for (;;) {
         // one block of bytes may hold 65,536 messages
@@ -98,47 +106,51 @@ class ByteChannel implements Channel {
         if (turn !== undefined) await turn
         const message = this.#buffer.take()
         if (message === 'too long') throw this.#tooLong()
-        this.#hold(message === undefined ? this.#buffer.byteLength : 0)
+        this.#onHeld(message === undefined ? this.#buffer.byteLength : 0)
         if (message !== undefined) yield message
         else if (this.#isComplete) break
         else if (this.#isOver) throw this.#closed()
         else await this.#more()
       }
     } finally {
+      this.#isReading = false
       this.#onHeld(0)
+      this.#closeLater()
     }
     if (this.#buffer.byteLength > 0) throw this.#closed(new Error('the stream ended inside a message'))
   }
 
   async close(): Promise<void> {
-    const { stream, clock } = this.#init
     if (this.#isOver) return
-    stream.end()
-    clock.after(CHANNEL_CLOSE_MS, () => {
-      if (!this.#isOver && !this.#isComplete) stream.close()
-    })
+    this.#isClosed = true
+    this.#init.stream.end()
+    this.#closeLater()
   }
 
   abort(reason: Error): void {
     this.#init.stream.abort(reason)
   }
 
-  async #more(): Promise<void> {
-    const more = new Promise<void>((resolve) => {
-      this.#wakeReader = resolve
+  /** A closed channel that nobody reads does not wait for the other side for ever. */
+  #closeLater(): void {
+    const { stream, clock } = this.#init
+    this.#cancelClose()
+    if (this.#isOver || !this.#isClosed) return
+    this.#cancelClose = clock.after(CHANNEL_CLOSE_MS, () => {
+      if (!this.#isReading) stream.close()
     })
-    this.#init.stream.resume()
-    await more
   }
 
-  /** @throws MeshError `p2p.channel_closed` when unfinished messages hold too much */
-  #hold(bytes: number): void {
-    try {
-      this.#onHeld(bytes)
-    } catch (error) {
-      this.abort(toError(error))
-      throw this.#closed(error)
-    }
+  #wakeWriters(): void {
+    this.#drained?.resolve()
+    this.#drained = undefined
+  }
+
+  async #more(): Promise<void> {
+    const more = Promise.withResolvers<void>()
+    this.#wakeReader = more.resolve
+    this.#init.stream.resume()
+    await more.promise
   }
 
   #tooLong(): MeshError {

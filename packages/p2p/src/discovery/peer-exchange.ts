@@ -7,7 +7,7 @@
  * 3. what others tell is verified, cut to addresses that may be dialled, and handed on as a find
  */
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
-import { type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
+import { BoundedMap, type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { createTokenBucket, loopBudget } from '@mesh/core/limits'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { isSameHost } from '../libp2p/same-host.ts'
@@ -18,14 +18,14 @@ import {
   EXCHANGE_RETRY_MS,
   MAX_EXCHANGE_MESSAGES_PER_MINUTE,
   MAX_EXCHANGE_MESSAGE_BYTES,
+  MAX_PEER_RECORDS,
   NEW_RECORDS,
 } from './limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
-import { PeerRecords } from './peer-records.ts'
-import { claimOf, type ToldRecord, VerifiedRecords } from './verified-records.ts'
+import { isSigned, PeerRecords, readRecord } from './peer-records.ts'
 import { decodePeers } from './peers-message.ts'
 
 interface PeerExchangeInit {
@@ -78,7 +78,8 @@ class RecordExchange implements PeerExchange {
   readonly #log: Logger
   readonly #self: string
   readonly #records = new PeerRecords()
-  readonly #verified = new VerifiedRecords()
+  /** What other subjects signed, by subject: several members tell the same, and each check costs. */
+  readonly #verified = new BoundedMap<string, string>(MAX_PEER_RECORDS)
   readonly #mayTellNew: ReturnType<typeof createAddressRate>
   readonly #channels = new Map<string, ExchangeChannel>()
   readonly #stopped = new AbortController()
@@ -210,35 +211,32 @@ class RecordExchange implements PeerExchange {
     if (message.name !== undefined) onName(peer, message.name)
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
-      const known = this.#verified.known(envelope)
-      const claimed = known ?? (await this.#inTurn(peer, async () => claimOf(envelope)))
-      if (claimed !== undefined && this.#saidItself(claimed)) {
-        own.noteKnown(claimed.subject, claimed.says)
-        continue
-      }
-      if (known === undefined && connection !== undefined && !this.#mayTellNew(connection))
-        return onRefused('peers.too_many', peer)
-      const record = known ?? (await this.#inTurn(peer, () => this.#verified.verify(envelope)))
-      if (record === undefined) {
+      const told = await this.#inTurn(peer, async () => readRecord(envelope))
+      if (told === undefined) {
         onRefused('peers.bad_record', peer)
         continue
       }
-      const { subject, says } = record
+      const { subject, says } = told
+      // libp2p signs a node's record anew for each peer: what a connected peer told itself is no news
+      if (this.#records.saysOf(subject) === says) {
+        own.noteKnown(subject, says)
+        continue
+      }
+      if (this.#verified.get(subject) !== says) {
+        if (connection !== undefined && !this.#mayTellNew(connection))
+          return onRefused('peers.too_many', peer)
+        if (!(await this.#inTurn(peer, () => isSigned(envelope)))) {
+          onRefused('peers.bad_record', peer)
+          continue
+        }
+        this.#verified.set(subject, says)
+      }
       own.noteKnown(subject, says)
       if (subject === this.#self || tryParsePeerId(subject) === undefined) continue
-      const addresses = usableAddresses(record.addresses, { self: this.#self, sameHost })
+      const addresses = usableAddresses(told.addresses, { self: this.#self, sameHost })
       const from = connection === undefined ? {} : { from: addressGroupOf(connection) }
       if (addresses.length > 0) found({ peer: subject, addresses, ...from })
     }
-  }
-
-  /**
-   * True where the record's subject, which is connected, told this node the same addresses itself: then it is no news, and
-   * whether it is signed need not be known. libp2p signs a node's record anew for each of its peers, so that of fifty that are
-   * connected to each other all would be checked as often.
-   */
-  #saidItself({ subject, says }: ToldRecord): boolean {
-    return this.#records.saysOf(subject) === says
   }
 
   /** A signature's check takes a millisecond or two. */

@@ -1,15 +1,14 @@
 /** The signed peer records of connected peers, kept to be passed on, and what others sent of theirs. */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { PeerRecord, RecordEnvelope } from '@libp2p/peer-record'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import { MAX_PEER_RECORDS, MAX_PEER_RECORD_BYTES, MAX_PEER_RECORD_FIELDS } from './limits.ts'
 import { hasShape } from '../message-shape.ts'
 
 /** A record as its subject signed it. */
-interface KnownRecord {
-  readonly seq: bigint
+interface KnownRecord extends Pick<ToldRecord, 'seq' | 'says'> {
   readonly envelope: Uint8Array
-  /** A digest of the addresses that it names, which tells news from a record that was only signed again. */
-  readonly says: string
 }
 
 export class PeerRecords {
@@ -20,14 +19,15 @@ export class PeerRecords {
    * something to pass on.
    */
   keep(subject: string, envelope: Uint8Array, nowMs: number): boolean {
-    if (!isModest(envelope)) return false
-    const record = recordOf(envelope)
+    const record = readRecord(envelope)
+    if (record === undefined) return false
+    const { seq, says } = record
     const known = this.#bySubject.get(subject)
     const isReplaced =
-      known !== undefined && !isFromFuture(record.seqNumber, nowMs) && isFromFuture(known.seq, nowMs)
-    if (known !== undefined && !isReplaced && known.seq >= record.seqNumber) return false
+      known !== undefined && !isFromFuture(seq, nowMs) && isFromFuture(known.seq, nowMs)
+    if (known !== undefined && !isReplaced && known.seq >= seq) return false
     if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
-    this.#bySubject.set(subject, { seq: record.seqNumber, envelope, says: addressesOf(record) })
+    this.#bySubject.set(subject, { seq, envelope, says })
     return true
   }
 
@@ -57,21 +57,41 @@ export class PeerRecords {
 const SHAPE = { shape: { 3: { shape: {} } }, maxFields: MAX_PEER_RECORD_FIELDS }
 
 /** True for what may be read: one of hundreds of addresses takes 15 ms each time. */
-export function isModest(envelope: Uint8Array): boolean {
+function isModest(envelope: Uint8Array): boolean {
   return envelope.length <= MAX_PEER_RECORD_BYTES && hasShape(envelope, SHAPE)
 }
 
-/** Reads a record, whoever signed it. @throws when it does not decode */
-export function recordOf(envelope: Uint8Array): PeerRecord {
-  return PeerRecord.createFromProtobuf(RecordEnvelope.createFromProtobuf(envelope).payload)
+/** What a record tells, as far as it is needed: one may have hundreds of addresses, of a thousand bytes each in memory. */
+export interface ToldRecord {
+  readonly subject: string
+  readonly seq: bigint
+  /** The first of its addresses; some lead nowhere from here. */
+  readonly addresses: readonly Multiaddr[]
+  /** A digest of all of them, which tells news from a record that was only signed again. */
+  readonly says: string
 }
 
-/**
- * Gives a digest of the record's addresses, to compare it with what is known. The addresses of one record may have ten thousand
- * characters, and the node remembers what each peer knows.
- */
-export function addressesOf(record: PeerRecord): string {
-  return latin1.decode(sha256(utf8.encode(record.multiaddrs.join(' '))))
+/** Reads a record, whoever signed it; undefined when it does not decode. */
+export function readRecord(envelope: Uint8Array): ToldRecord | undefined {
+  try {
+    if (!isModest(envelope)) return undefined
+    const { payload } = RecordEnvelope.createFromProtobuf(envelope)
+    const { peerId, seqNumber: seq, multiaddrs } = PeerRecord.createFromProtobuf(payload)
+    const says = latin1.decode(sha256(utf8.encode(multiaddrs.join(' '))))
+    return { subject: peerId.toString(), seq, addresses: multiaddrs.slice(0, 2 * MAX_PEER_ADDRESSES), says }
+  } catch {
+    return undefined
+  }
+}
+
+/** True for a record that its subject signed. */
+export async function isSigned(envelope: Uint8Array): Promise<boolean> {
+  try {
+    const { payload, publicKey } = await RecordEnvelope.openAndCertify(envelope, PeerRecord.DOMAIN)
+    return PeerRecord.createFromProtobuf(payload).peerId.publicKey?.equals(publicKey) === true
+  } catch {
+    return false
+  }
 }
 
 const latin1 = new TextDecoder('latin1')

@@ -16,7 +16,7 @@ import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 import { InboundStreams } from './inbound-streams.ts'
 import { OutboundStreams } from './outbound-streams.ts'
 import { TimerSet } from './timers.ts'
@@ -24,8 +24,6 @@ import { TimerSet } from './timers.ts'
 interface GossipStreamsInit {
   /** The longest gossip frame, in bytes. */
   readonly maxFrameBytes: number
-  /** The number of bytes that may wait for all slow peers together. */
-  readonly maxWaitingBytes: number
 }
 
 interface GossipStreamsComponents {
@@ -53,7 +51,7 @@ export class GossipStreams {
     this.#timers = new TimerSet(clock)
     this.#inbound = new InboundStreams(init, components)
     const logger = components.logger.child('gossip')
-    this.#outbound = new OutboundStreams(init, { ...components, logger, timers: this.#timers })
+    this.#outbound = new OutboundStreams({ ...components, logger, timers: this.#timers })
     this.#restarts = new LegacyGossipRestarts({
       timers: this.#timers,
       replaceOutbound: (connection) => this.#outbound.replace(connection),

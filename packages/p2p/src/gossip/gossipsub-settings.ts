@@ -1,12 +1,7 @@
 import { type GossipsubOpts, type Message, StrictSign } from '@libp2p/gossipsub'
 import type { RPC } from '@libp2p/gossipsub/message'
 import type { NetworkConfig } from '@mesh/network'
-import {
-  MAX_TOPIC_BYTES_PER_PEER,
-  MAX_WAITING_GOSSIP_BYTES,
-  MESH_PEER_BACKOFF_MS,
-  OUTBOUND_SPARE_BYTES,
-} from './limits.ts'
+import { MAX_TOPIC_BYTES_PER_PEER, MESH_PEER_BACKOFF_MS, OUTBOUND_SPARE_BYTES } from './limits.ts'
 
 /**
  * Gives the settings that the gossip topic needs: `gossipsub(gossipsubSettings(config))`. The degrees are chosen so
@@ -23,7 +18,7 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
     fallbackToFloodsub: false,
     runOnLimitedConnection: true,
     maxInboundDataLength: maxFrameBytes(config),
-    maxOutboundBufferSize: maxWaitingBytesPerPeer(config),
+    maxOutboundBufferSize: maxFrameBytes(config) + OUTBOUND_SPARE_BYTES,
     // whom to dial is the host's business
     directConnectTicks: Number.MAX_SAFE_INTEGER,
 
@@ -71,16 +66,6 @@ export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts>
 /** Gives the longest gossip frame in bytes: one message of the greatest size and what carries it. */
 export function maxFrameBytes(config: NetworkConfig): number {
   return config.maxMessageBytes
-}
-
-/** Gives how many bytes may wait for one slow peer. */
-function maxWaitingBytesPerPeer(config: NetworkConfig): number {
-  return maxFrameBytes(config) + OUTBOUND_SPARE_BYTES
-}
-
-/** Gives how many bytes may wait for all slow peers together: never less than for one, as a network may have longer frames. */
-export function maxWaitingBytes(config: NetworkConfig): number {
-  return Math.max(MAX_WAITING_GOSSIP_BYTES, maxWaitingBytesPerPeer(config))
 }
 
 /**

@@ -6,12 +6,11 @@ import type { Connection, Stream } from '@libp2p/interface'
 import { type Clock, toError } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { MAX_CACHED_MESSAGE_BYTES } from './limits.ts'
 import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import { FrameTooLongError, readFrames } from '../libp2p/frames.ts'
 import type { Refusals } from '../refusals.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
-import { type HeldBytes, type TellHeld, TooMuchHeldError } from '../libp2p/held-bytes.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
+import type { HeldBytes } from '../libp2p/held-bytes.ts'
 
 /** An inbound stream and how it ended, if it did. */
 interface InboundStream {
@@ -20,8 +19,6 @@ interface InboundStream {
   end: 'closed' | 'reset' | undefined
   /** Called when the stream ends. */
   onEnd: () => void
-  /** The frame that waits to be handled, or is, where it is long. */
-  long: Uint8Array | undefined
 }
 
 interface InboundStreamsInit {
@@ -92,18 +89,14 @@ export class InboundStreams {
       const abort = (error: Error) => {
         refusals.refuse('topic.too_much_held', from)
         stream.abort(error)
-        freeLong(inbound)
       }
       const onHeld = held.track({ peer: from.peer, address: addressGroupOf(connection), abort })
       const frames = readFrames(stream, this.#maxFrameBytes, onHeld)
-      while (await this.#takeFrame(frames, inbound, onHeld)) freeLong(inbound)
+      while (await this.#takeFrame(frames, inbound, onHeld));
     } catch (error) {
-      if (error instanceof TooMuchHeldError) refusals.refuse('topic.too_much_held', from)
-      else if (error instanceof FrameTooLongError) refusals.refuse('topic.bad_frame', from)
-      else return
+      if (!(error instanceof FrameTooLongError)) return
+      refusals.refuse('topic.bad_frame', from)
       stream.abort(error)
-    } finally {
-      freeLong(inbound)
     }
   }
 
@@ -111,16 +104,13 @@ export class InboundStreams {
   async #takeFrame(
     frames: AsyncGenerator<Uint8Array>,
     inbound: InboundStream,
-    onHeld: TellHeld,
+    onHeld: (bytes: number) => void,
   ): Promise<boolean> {
     const { pubsub, refusals } = this.#components
     const { remotePeer } = inbound.connection
     const { done, value } = await frames.next()
     if (done === true) return false
-    if (value.byteLength >= LONG_MESSAGE_BYTES) {
-      inbound.long = value
-      onHeld(value.byteLength, true)
-    }
+    if (value.byteLength >= LONG_MESSAGE_BYTES) onHeld(value.byteLength)
     try {
       const key = addressGroupOf(inbound.connection)
       const rpc = await this.#inTurn(key, async () => pubsub.decodeRpc(value) as Rpc)
@@ -147,21 +137,8 @@ function partsOf(rpc: Rpc): readonly Rpc[] {
   return [{ ...rpc, messages: [] }, ...messages.map((message) => ({ messages: [message] }))]
 }
 
-/** The length from which on no message of a frame is kept with it: what is cached is less than half of it, and copied. */
-const LEAST_FREED_BYTES = 2 * MAX_CACHED_MESSAGE_BYTES
-
-/**
- * Frees a long frame that was handled, or had to go: until buffers of its size are collected, several of them may stand
- * beside each other. Of one that still waits nothing is left to handle.
- */
-function freeLong(inbound: InboundStream): void {
-  const { long } = inbound
-  inbound.long = undefined
-  if (long?.buffer instanceof ArrayBuffer && long.byteLength > LEAST_FREED_BYTES) long.buffer.transfer(0)
-}
-
 function watchEnd(stream: Stream, connection: Connection): InboundStream {
-  const inbound: InboundStream = { stream, connection, end: undefined, onEnd: () => {}, long: undefined }
+  const inbound: InboundStream = { stream, connection, end: undefined, onEnd: () => {} }
   const end = (how: 'closed' | 'reset') => {
     inbound.end ??= how
     inbound.onEnd()

@@ -1,6 +1,6 @@
 import type { PeerId } from '@libp2p/interface'
 import { expect, test } from 'vitest'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 import { KeptOutPeers } from './kept-out.ts'
 
 const peerId = (id: string) => ({ toString: () => id }) as unknown as PeerId

@@ -4,7 +4,7 @@
  * may. They are heard as before, since messages are judged by their author, and the public topic is theirs, too.
  */
 import type { PeerId } from '@libp2p/interface'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 
 interface KeptOutComponents {
   readonly pubsub: GossipInternals

@@ -1,5 +1,5 @@
 /** Bounds and times of gossip. */
-import type { RateInit } from '@mesh/core/limits'
+import type { RateInit, ScopeLimits } from '@mesh/core/limits'
 
 /** The bytes that an envelope and its signed pubsub frame add to the sealed hex, generously. */
 export const GOSSIP_OVERHEAD_BYTES = 1024
@@ -67,8 +67,11 @@ export const MESH_FILL_DELAY_MS = 250
 export const MESH_REFILL_DELAY_MS = 2_000
 /** How many bytes of gossip may wait for a slow peer, besides one message of the greatest size. */
 export const OUTBOUND_SPARE_BYTES = 1024 * 1024
-/** How many bytes of gossip may wait for all slow peers together; more where a network has frames of more than 20 MiB. */
-export const MAX_WAITING_GOSSIP_BYTES = 22 * 1024 * 1024
+/**
+ * Bytes of gossip that peers had not read when the next frame came, of all together. The frames of one message are one in
+ * memory. The stream with the most resets; it opens again, and its peer compares ledgers.
+ */
+export const SLOW_GOSSIP_BYTES = { all: 64 * 1024 * 1024, evict: 'largest' } satisfies ScopeLimits
 /** How many bytes of messages are kept for peers that ask for them later. */
 export const MAX_CACHED_MESSAGE_BYTES = 4 * 1024 * 1024
 /** How many bytes of topics one peer may be subscribed to, about one topic for each KiB. */

@@ -4,10 +4,9 @@
  */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
-import { BoundedMap, type Clock, delay, type PeerId, tryParsePeerId } from '@mesh/core'
-import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer, type Unsealed } from '@mesh/network'
+import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
+import { SEAL_NONCE_BYTES, SEAL_TAG_BYTES, type Sealer } from '@mesh/network'
 import { MAX_REMEMBERED_ENVELOPES } from './limits.ts'
-import { LONG_MESSAGE_BYTES } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { TopicMessage } from '../p2p-node.ts'
@@ -53,28 +52,23 @@ export class MessageValidator {
     this.#components = components
   }
 
-  /**
-   * Opens a message that a peer passed on and tells it; what does not open is counted against that peer. A long message
-   * gives way to other work between the steps of it.
-   */
-  judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult | Promise<TopicValidatorResult> {
+  /** Opens a message that a peer passed on and tells it; what does not open is counted against that peer. */
+  judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
     const from = hop.toString()
-    if (message.data.length >= LONG_MESSAGE_BYTES) return this.#judgeLong(from, message)
     const sealed = this.#sealedIn(message)
     if (typeof sealed === 'string') return this.#refuse(sealed, from)
+    const { author, id, nonce, hex } = sealed
     const { sealer, clock } = this.#components
-    return this.#take(from, sealed, sealer.unseal(sealed.hex, clock.now()))
-  }
-
-  async #judgeLong(from: string, message: Message): Promise<TopicValidatorResult> {
-    const { sealer, clock } = this.#components
-    const pause = () => delay(clock, 0)
-    await pause()
-    const sealed = this.#sealedIn(message)
-    if (typeof sealed === 'string') return this.#refuse(sealed, from)
-    await pause()
-    const unsealed = await sealer.unsealLong(sealed.hex, clock.now(), pause)
-    return this.#take(from, sealed, unsealed)
+    const unsealed = sealer.unseal(hex, clock.now())
+    if (unsealed === undefined) return this.#refuse('topic.bad_seal', from)
+    const envelope = `${author}/${nonce}`
+    if (author !== this.#init.self && !this.#told.has(envelope)) {
+      if (!this.#init.tell({ author, plaintext: unsealed.plaintext, from }))
+        return this.#refuse('topic.overload', from)
+      this.#told.set(envelope, true)
+    }
+    this.#authors.set(id, author)
+    return TopicValidatorResult.Accept
   }
 
   /** Gives the sealed text of a message, or why it is refused. */
@@ -85,30 +79,12 @@ export class MessageValidator {
     if (message.data.length > this.#init.maxMessageBytes) return 'topic.too_long'
     const hex = decodeEnvelope(message.data)
     if (hex === undefined) return 'topic.bad_envelope'
-    const sealed = { author, hex, id: sealedId(hex), nonce: nonceOf(hex) }
-    return this.#isReplayed(sealed) ? 'topic.replayed' : sealed
-  }
-
-  /** Says whether a sealed text came under another author before. */
-  #isReplayed({ author, id }: SealedText): boolean {
+    const id = sealedId(hex)
+    // a sealed text that came under another author before
     const first = this.#authors.get(id)
     return first !== undefined && first !== author
-  }
-
-  /** Tells what a sealed text opened to, if it did. */
-  #take(from: string, sealed: SealedText, unsealed: Unsealed | undefined): TopicValidatorResult {
-    const { author, id, nonce } = sealed
-    if (unsealed === undefined) return this.#refuse('topic.bad_seal', from)
-    // another may have come while a long one was opened
-    if (this.#isReplayed(sealed)) return this.#refuse('topic.replayed', from)
-    const envelope = `${author}/${nonce}`
-    if (author !== this.#init.self && !this.#told.has(envelope)) {
-      if (!this.#init.tell({ author, plaintext: unsealed.plaintext, from }))
-        return this.#refuse('topic.overload', from)
-      this.#told.set(envelope, true)
-    }
-    this.#authors.set(id, author)
-    return TopicValidatorResult.Accept
+      ? 'topic.replayed'
+      : { author, hex, id, nonce: nonceOf(hex) }
   }
 
   #refuse(code: RefusalCode, peer: string): TopicValidatorResult {

@@ -1,12 +1,19 @@
 /** The gossip streams that we open: one to each connected peer, opened again with growing waits when it ends. */
-import type { Connection, Libp2p, PeerId } from '@libp2p/interface'
+import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { STREAM_REPAIR_BACKOFF_MS, STREAM_REPAIR_MS, STREAM_REPLACE_MIN_MS } from './limits.ts'
+import {
+  SLOW_GOSSIP_BYTES,
+  STREAM_REPAIR_BACKOFF_MS,
+  STREAM_REPAIR_MS,
+  STREAM_REPLACE_MIN_MS,
+} from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
+import { WaitingBytes } from '../waiting-bytes.ts'
+import type { Uint8ArrayList } from 'uint8arraylist'
 import type { TimerSet } from './timers.ts'
-import { WaitingFrames } from './waiting-frames.ts'
 
 /** The state of our outbound stream to one peer. */
 interface Outbound {
@@ -33,15 +40,11 @@ export class OutboundStreams {
   readonly #components: OutboundStreamsComponents
   readonly #createStream: GossipInternals['createOutboundStream']
   readonly #byPeer = new Map<string, Outbound>()
-  readonly #waiting: WaitingFrames
+  readonly #slow = new Scope(SLOW_GOSSIP_BYTES)
 
   /** Made before gossipsub's own way of opening streams is replaced by `open`. */
-  constructor(
-    { maxWaitingBytes }: { readonly maxWaitingBytes: number },
-    components: OutboundStreamsComponents,
-  ) {
+  constructor(components: OutboundStreamsComponents) {
     this.#components = components
-    this.#waiting = new WaitingFrames(maxWaitingBytes, components.logger)
     this.#createStream = components.pubsub.createOutboundStream.bind(components.pubsub)
   }
 
@@ -137,10 +140,14 @@ export class OutboundStreams {
       return timers.later(waitMs, () => this.check(peerId))
     }
     state.connection = connection
-    this.#waiting.watch(opened, addressGroupOf(connection))
+    const slow = countSlow(opened, {
+      peer: peerId.toString(),
+      address: addressGroupOf(connection),
+      scope: this.#slow,
+    })
     const openedAtMs = clock.monotonic()
     const onClose = () => {
-      this.#waiting.leave(opened)
+      slow.set(0)
       // a stream that lived for a while is opened again at once, one that died young after a wait
       if (clock.monotonic() - openedAtMs > STREAM_REPAIR_MS * 4) state.failures = 0
       this.#waitAfter(state, 'closed')
@@ -159,4 +166,26 @@ export class OutboundStreams {
     state.notBeforeMs = this.#components.clock.monotonic() + waitMs
     return waitMs
   }
+}
+
+/** A stream to a peer, as gossipsub holds it. */
+export interface GossipSender {
+  readonly rawStream: Pick<Stream, 'writeBufferLength' | 'abort' | 'addEventListener'>
+  pushPrefixed(frame: Uint8ArrayList): void
+}
+
+/** Counts what a peer has not read of earlier frames when a frame goes out to it. */
+export function countSlow(
+  sender: GossipSender,
+  claim: { readonly peer: string; readonly address: string; readonly scope: Scope },
+): WaitingBytes {
+  const { rawStream } = sender
+  const slow = new WaitingBytes({ ...claim, end: (reason) => rawStream.abort(reason) })
+  const push = sender.pushPrefixed.bind(sender)
+  sender.pushPrefixed = (frame) => {
+    slow.set(rawStream.writeBufferLength)
+    push(frame)
+  }
+  rawStream.addEventListener('idle', () => slow.set(0))
+  return slow
 }

@@ -33,14 +33,12 @@ import type { Membership } from '../membership/membership.ts'
 import type { GossipTopic, PublicTopic, TopicMessage } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { Refusals } from '../refusals.ts'
-import { type GossipInternals, openInternals } from '../upstream/gossipsub-internals.ts'
-import { checkLongMessages } from '../upstream/long-messages.ts'
-import { boundMessageCache } from '../upstream/message-cache.ts'
-import { boundRpc } from '../upstream/rpc-bounds.ts'
-import { shareFrames } from '../upstream/shared-frames.ts'
+import { type GossipInternals, openInternals } from '../upstream/gossipsub/internals.ts'
+import { boundMessageCache, boundRpc } from '../upstream/gossipsub/bounds.ts'
+import { shareFrames } from '../upstream/gossipsub/shared-frames.ts'
 import { encodeEnvelope, encodePublicEnvelope } from './envelope.ts'
 import { GossipStreams } from './gossip-streams.ts'
-import { maxFrameBytes, maxWaitingBytes } from './gossipsub-settings.ts'
+import { maxFrameBytes } from './gossipsub-settings.ts'
 import { KeptOutPeers } from './kept-out.ts'
 import { MessageValidator } from './message-validator.ts'
 import { PublicTopicReader } from './public-topic.ts'
@@ -70,23 +68,7 @@ interface GossipTopicInit {
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
-export interface GossipTopicService extends GossipTopic {
-  readonly publicTopic: PublicTopic | undefined
-  /** Must be called when who may use the network has changed: others hear nothing on the sealed topic. */
-  admissionChanged(): void
-  start(): Promise<void>
-  stop(): Promise<void>
-}
-
-/** @throws MeshError `p2p.incompatible_library` when gossipsub is another version than this is made for */
-export function createGossipTopic(
-  init: GossipTopicInit,
-  components: GossipTopicComponents,
-): GossipTopicService {
-  return new SealedTopic(init, components)
-}
-
-class SealedTopic implements GossipTopicService {
+export class GossipTopicService {
   readonly #config: NetworkConfig
   readonly #components: GossipTopicComponents
   readonly #log: Logger
@@ -115,7 +97,6 @@ class SealedTopic implements GossipTopicService {
     boundMessageCache(this.#pubsub, MAX_CACHED_MESSAGE_BYTES)
     shareFrames(this.#pubsub)
     boundRpc(this.#pubsub)
-    checkLongMessages(this.#pubsub, components.clock)
     this.#secrets = createNetworkSecrets(config)
     this.#sealer = createSealer(this.#secrets, components.cipher ?? portableSealCipher)
     const { intervalMs } = this.#secrets
@@ -123,8 +104,7 @@ class SealedTopic implements GossipTopicService {
     const parts = { ...components, self, pubsub: this.#pubsub, sealer: this.#sealer }
     this.#validator = new MessageValidator({ self, maxMessageBytes, tell: this.#tell }, parts)
     this.#republications = createRepublications(intervalMs, overlapOf(intervalMs).republish)
-    const bounds = { maxFrameBytes: maxFrameBytes(config), maxWaitingBytes: maxWaitingBytes(config) }
-    this.#streams = new GossipStreams(bounds, parts)
+    this.#streams = new GossipStreams({ maxFrameBytes: maxFrameBytes(config) }, parts)
     this.#topology = new GossipTopology(parts)
     const mayUse = (peer: string) => components.membership.mayUse(peer)
     this.#keptOut = new KeptOutPeers({ pubsub: this.#pubsub, mayUse })
@@ -216,6 +196,7 @@ class SealedTopic implements GossipTopicService {
     this.#components.membership.noteAuthor(author)
   }
 
+  /** Must be called when who may use the network has changed: others hear nothing on the sealed topic. */
   admissionChanged(): void {
     if (this.#state === 'running') this.#keptOut.review()
   }

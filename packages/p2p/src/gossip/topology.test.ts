@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { MAX_USEFUL_MESH_PEERS } from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 import { GossipTopology } from './topology.ts'
 
 const TOPIC = 'topic'

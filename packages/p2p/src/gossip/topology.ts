@@ -26,7 +26,7 @@ import {
   USEFUL_MESH_PEER_MIN_MS,
 } from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 import { DelayedCall } from './timers.ts'

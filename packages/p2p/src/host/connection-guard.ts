@@ -20,7 +20,7 @@ import {
   boundChannelMessages,
   createChannelMessageRate,
   type TakeMessage,
-} from '../upstream/webrtc/message-rate.ts'
+} from '../upstream/webrtc/connections.ts'
 import { boundAnswers } from '../libp2p/negotiation-answers.ts'
 import { boundStreams } from '../upstream/libp2p/bound-streams.ts'
 import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'

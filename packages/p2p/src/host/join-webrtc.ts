@@ -53,51 +53,50 @@ function onceRelayed({ host }: PlatformContext, run: () => void): () => void {
 
 /** Adds the transport by which members connect that a relay joins. */
 async function joinSignalled(context: PlatformContext): Promise<void> {
-  const { webRTC, ends, beginnings, rtcConfiguration } = await loadWebRtc(context)
+  const { webRTC, order, pending, rtcConfiguration } = await loadWebRtc(context)
   const { host, reach, membership } = context
   // relays serve members alone, whose proof may come later than what they signal
   const maySignal = ({ remoteAddr, remotePeer }: Connection) =>
     isRelayed(remoteAddr) || membership.isMember(remotePeer.toString())
-  const signalled = webRTC({ rtcConfiguration: () => ends.withNativeConnection(rtcConfiguration()) })
-  const bounds = { beginnings: new beginnings.WebRtcBeginnings(), maySignal }
-  const build = (parts: Parameters<typeof signalled>[0]) =>
-    beginnings.boundSignalling(signalled(parts), bounds)
+  const signalled = webRTC({ rtcConfiguration: () => order.withNativeConnection(rtcConfiguration()) })
+  const bounds = { pending: new pending.PendingWebRtc(), maySignal }
+  const build = (parts: Parameters<typeof signalled>[0]) => pending.boundSignalling(signalled(parts), bounds)
   await joinTransport(host, build, [multiaddr('/webrtc')])
   reach.startUpgrades()
 }
 
 /** Adds the transport that browsers dial. */
 async function joinDirect(context: PlatformContext, listen: readonly Multiaddr[]): Promise<void> {
-  const { webRTCDirect, beginnings, rtcConfiguration } = await loadWebRtc(context)
+  const { webRTCDirect, pending, rtcConfiguration } = await loadWebRtc(context)
   const direct = webRTCDirect({ rtcConfiguration })
   // apart from what members signal: a packet may come from anywhere, or say so
-  const bounds = new beginnings.WebRtcBeginnings()
+  const bounds = new pending.PendingWebRtc()
   const build = (parts: Parameters<typeof direct>[0]) =>
-    beginnings.boundDirectBeginnings(direct(parts), bounds, context.clock)
+    pending.boundDirectConnections(direct(parts), bounds, context.clock)
   await joinTransport(context.host, build, await Promise.all(listen.map(withUdpPort)))
 }
 
 /** Loads the library and its bounds. @throws MeshError `p2p.missing_package`, `p2p.incompatible_library` */
 async function loadWebRtc(context: PlatformContext) {
-  const [{ webRTC, webRTCDirect }, library, { blockCandidates }, { boundDataChannels }, ends, beginnings] =
+  const [{ webRTC, webRTCDirect }, library, { blockCandidates }, { boundDataChannels }, order, pending] =
     await loadOptional({ feature: 'WebRTC', packages: ['@libp2p/webrtc', 'node-datachannel'] }, () =>
       Promise.all([
         import('@libp2p/webrtc'),
         import('../upstream/webrtc/library.ts'),
         import('../upstream/webrtc/candidates.ts'),
         import('../upstream/webrtc/data-channels.ts'),
-        import('../upstream/webrtc/ends.ts'),
-        import('../upstream/webrtc/beginnings.ts'),
+        import('../upstream/webrtc/close-order.ts'),
+        import('../upstream/webrtc/pending-connections.ts'),
       ]),
     )
   const { host, rules, reach, clock } = context
   boundDataChannels(clock)
-  ends.readBeforeEnds()
+  order.readBeforeEnds()
   // after the host has closed its connections
   host.addEventListener('stop', library.holdWebRtcLibrary(), { once: true })
   host.addEventListener('stop', blockCandidates(rules.isBlockedIp), { once: true })
   const rtcConfiguration = () => ({ iceServers: stunServers(context, reach.relays()) })
-  return { webRTC, webRTCDirect, ends, beginnings, rtcConfiguration }
+  return { webRTC, webRTCDirect, order, pending, rtcConfiguration }
 }
 
 /** Gives members that answer STUN where this node reaches them, the ones that relay for it first. */

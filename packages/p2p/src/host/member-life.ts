@@ -8,7 +8,6 @@ import { describeListenError } from '../libp2p/describe-listen-error.ts'
 import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
-import { pushIdentify } from '../peers/push-identify.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
 import { MemberExchange } from './member-exchange.ts'
 import { enforceAdmission } from './enforce-admission.ts'
@@ -21,7 +20,6 @@ export async function startParts(
 ): Promise<{ readonly joined: Promise<unknown>; readonly stop: () => Promise<void> }> {
   const { init, host, topic, book, reach, bootstrap, configured } = given
   const stopWatching = watchConnections({ host, checks: given.checks, emit: given.events.emit })
-  const stopPushing = pushIdentify({ host, clock: components.clock })
   await given.membership.start()
   const stopGate =
     init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
@@ -53,7 +51,6 @@ export async function startParts(
     exchange.stop()
     reach.stop()
     stopWatching()
-    stopPushing()
     stopGate()
     stopPings()
     given.stopChecks()

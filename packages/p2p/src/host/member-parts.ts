@@ -4,8 +4,7 @@ import { Scope } from '@mesh/core/limits'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { BandwidthCounter } from '../bandwidth/bandwidth.ts'
 import type { Bulk, BulkComponents } from '../bulk/bulk.ts'
-import { createBulkChannels } from '../channels/bulk-channels.ts'
-import { createChannels } from '../channels/channels.ts'
+import { type ChannelService, createChannels } from '../channels/channels.ts'
 import {
   createDiscoveryMethods,
   type DiscoveryMethod,
@@ -13,10 +12,10 @@ import {
 } from '../discovery/discovery-methods.ts'
 import type { Find } from '../discovery/find.ts'
 import { maxFrameBytes } from '../gossip/gossipsub-settings.ts'
-import { createGossipTopic, type GossipTopicService } from '../gossip/topic.ts'
+import { GossipTopicService } from '../gossip/topic.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
-import { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import { ConnectionChecks } from '../libp2p/liveness-checks.ts'
 import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
@@ -24,15 +23,15 @@ import type { Unsent } from '../unsent.ts'
 import { UNREAD_BYTES } from '../muxer/limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { ByteStreams, Channels, P2pNode } from '../p2p-node.ts'
-import { createPeerBook, type PeerBook } from '../peers/peer-book.ts'
+import type { ByteStreams, P2pNode } from '../p2p-node.ts'
+import { PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
-import { createDials, type Dials } from '../reach/dials.ts'
-import { createReach, type Reach } from '../reach/reach.ts'
+import { Dials } from '../reach/dials.ts'
+import { Reach } from '../reach/reach.ts'
 import { RELAY_HOP } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { createByteStreams } from '../streams/byte-streams.ts'
-import { createMemberStreams, type MemberStreams } from '../streams/member-streams.ts'
+import { MemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
@@ -70,10 +69,7 @@ export interface MemberParts extends ReachParts {
   readonly methods: DiscoveryMethods
   readonly streams: MemberStreams
   readonly byteStreams: ByteStreams
-  /** The channels over libp2p alone. */
-  readonly channels: ReturnType<typeof createChannels>
-  /** The channels that others are given, which may go over TLS connections, too. */
-  readonly offeredChannels: Channels
+  readonly channels: ChannelService
   readonly bulk: Bulk | undefined
   readonly paths: PeerPaths
   readonly topic: GossipTopicService
@@ -106,11 +102,10 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const held = new HeldBytes({
     isMember: (peer: string) => membership.isMember(peer),
     maxFrameBytes: maxFrameBytes(init.network),
-    clock,
   })
   const unread = new Scope(UNREAD_BYTES)
   const unsent: Unsent = { bytes: 0 }
-  const book = createPeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
+  const book = new PeerBook({ host, isMember: (peer) => membership.isMember(peer), clock })
   const methods = createDiscoveryMethods()
   const checks = new ConnectionChecks(components)
   // before the machines, so that they find the older connections of a peer asked when a new one opens
@@ -118,19 +113,21 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
   const reached = createReachParts({ ...given, book, methods, self, membership, spoken, checks }, components)
   const isRelay = (peer: string) => spoken.speaks(peer, RELAY_HOP)
   const stopAskingRelays = askRelays(host, { checks, isRelay })
-  const streams = createMemberStreams({
+  const streams = new MemberStreams({
     ...shared,
     membership,
     checks,
     connect: (peer, signal) => reached.reach.connect(peer, signal),
   })
-  const channels = createChannels({ ...shared, streams, membership, held })
+  let bulk: Bulk | undefined
+  const byteStreams = createByteStreams({ streams, bulk: () => bulk, unread, unsent, clock, logger })
+  const channels = createChannels({ ...shared, streams: byteStreams, membership, held })
   const paths = createPeerPaths({ libp2p: host, streams, spoken, checks })
   const ask = (peer: string) => {
     for (const connection of allConnectionsTo(host, peer)) void checks.check(connection)
   }
   const { onDoubt } = paths
-  const bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent, ask, onDoubt }, components)
+  bulk = createBulkParts({ ...given, channels, spoken, book, unread, unsent, ask, onDoubt }, components)
   const cipher = platform.cipher === undefined ? {} : { cipher: platform.cipher }
   return {
     ...reached,
@@ -143,10 +140,8 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     methods,
     streams,
     bulk,
-    byteStreams: createByteStreams({ streams, bulk, unread, unsent, clock, logger }),
+    byteStreams,
     channels,
-    offeredChannels:
-      bulk === undefined ? channels : createBulkChannels({ ...components, channels, bulk, refusals, held }),
     paths,
     checks,
     endDead: (peer, signal) => endDead(host, peer, { checks, signal, isRelay }),
@@ -155,7 +150,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
       stopAskingRelays()
       checks.stop()
     },
-    topic: createGossipTopic(network, { ...shared, membership, held, ...cipher }),
+    topic: new GossipTopicService(network, { ...shared, membership, held, ...cipher }),
   }
 }
 
@@ -189,9 +184,9 @@ function createReachParts(
 ): ReachParts {
   const { init, host, rules, bootstrap, book, methods, self, membership, spoken, checks } = given
   const configured = methods.open('bootstrap', bootstrap.length > 0)
-  const dials = createDials({ host, rules }, { ...components, checks })
+  const dials = new Dials({ host, rules }, { ...components, checks })
   const limit = init.maxConnections === undefined ? {} : { maxConnections: init.maxConnections }
-  const reach = createReach(
+  const reach = new Reach(
     {
       self,
       isConfigured: (peer) => isConfigured(bootstrap, peer),

@@ -125,7 +125,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     self: parts.self,
     topic: parts.topic,
     publicTopic: parts.topic.publicTopic,
-    channels: parts.offeredChannels,
+    channels: parts.channels,
     streams: parts.byteStreams,
     bandwidth: parts.bandwidth,
     allTransportsReady: parts.joined.then(() => {}),

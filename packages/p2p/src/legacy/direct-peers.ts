@@ -6,7 +6,7 @@
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Clock, Logger } from '@mesh/core'
 import { PRUNED_AT_ONCE_MS } from './limits.ts'
-import type { GossipInternals } from '../upstream/gossipsub-internals.ts'
+import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 
 interface LegacyDirectPeersComponents {
   readonly pubsub: GossipInternals

@@ -26,7 +26,7 @@ import { IDENTIFY_TIMEOUT_MS, MAX_INBOUND_PER_SECOND, SPARE_CONNECTIONS } from '
 import { PENDING_INBOUND } from '../limits.ts'
 import { boundPeerIds } from '../addresses/peer-id-lengths.ts'
 import { muxer } from '../muxer/index.ts'
-import { isInDoubt } from './doubts.ts'
+import { isInDoubt } from './liveness.ts'
 import { quietLogger } from './quiet-logger.ts'
 
 /** The inner parts of libp2p, which transports and services that join later are made of. */
@@ -93,8 +93,7 @@ export async function createBaseHost(init: BaseHostInit): Promise<MeshHost> {
       init.metrics(() => components.connectionManager.getConnections()),
     services: {
       identify: identify({ timeout: IDENTIFY_TIMEOUT_MS }),
-      // `peers/push-identify.ts` says when
-      identifyPush: identifyPush({ runOnSelfUpdate: false, debounce: 0 }),
+      identifyPush: identifyPush(),
       // the DHT pings by it; who answers pings is bounded (`answer-pings.ts`)
       ping: ping(),
       pubsub: gossipsub(init.gossip),

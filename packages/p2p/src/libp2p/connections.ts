@@ -1,5 +1,5 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { isInDoubt } from './doubts.ts'
+import { isInDoubt } from './liveness.ts'
 
 /** Gives the open connections to one peer that are not in doubt, direct ones first. */
 export function connectionsTo(host: Pick<Libp2p, 'getConnections'>, peer: string): readonly Connection[] {

@@ -4,7 +4,7 @@ import { peerIdFromPublicKey } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS, MAX_ASKED_RELAYS, REPLACED_AFTER_MS } from './limits.ts'
 import { STOOD_BEFORE_MS } from '../limits.ts'
-import { noteDoubt } from './doubts.ts'
+import { noteDoubt } from './liveness.ts'
 import { askRelays, endDead, endReplaced } from './end-dead.ts'
 
 const PEER = peerIdFromPublicKey(new Uint8Array(32).fill(1))

@@ -1,12 +1,12 @@
-/** Which connections are asked whether they still carry something (`connection-checks.ts`), and when. */
+/** Which connections are asked whether they still carry something (`liveness-checks.ts`), and when. */
 import type { Connection, Libp2p } from '@libp2p/interface'
 import type { PeerId } from '@mesh/core'
 import { transportOf } from '../addresses/address-rules.ts'
 import { DEAD_AFTER_MS, DEAD_STREAM_AFTER_MS, MAX_ASKED_RELAYS, REPLACED_AFTER_MS } from './limits.ts'
 import { STOOD_BEFORE_MS } from '../limits.ts'
-import type { ConnectionChecks } from './connection-checks.ts'
+import type { ConnectionChecks } from './liveness-checks.ts'
 import { allConnectionsTo } from './connections.ts'
-import { isInDoubt } from './doubts.ts'
+import { isInDoubt } from './liveness.ts'
 
 /** Transports over UDP, on which what is lost is sent again soon. */
 const OVER_UDP: ReadonlySet<string> = new Set(['webrtc', 'webrtc-direct', 'webtransport', 'quic-v1'])

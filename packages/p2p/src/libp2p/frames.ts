@@ -6,9 +6,9 @@
  */
 import type { Stream } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { FrameQueue } from './frame-queue.ts'
-import { encodePrefix, MAX_PREFIX_BYTES, PREFIX_CONTINUES } from '../length-prefix.ts'
-import { READ_HIGH_WATER_BYTES, SEND_LOW_WATER_BYTES } from '../limits.ts'
+import { encodePrefix } from '../length-prefix.ts'
+import { READ_HIGH_WATER_BYTES } from '../limits.ts'
+import { MessageBuffer } from '../message-buffer.ts'
 
 /** A frame's announced length is over the bound, or its prefix is no length. */
 export class FrameTooLongError extends Error {
@@ -16,73 +16,44 @@ export class FrameTooLongError extends Error {
 }
 
 /**
- * @param onHeld is told how many bytes of an unfinished frame wait; an error that it throws ends the reading
+ * @param onHeld is told how many bytes of an unfinished frame wait
  * @yields each frame's bytes, owned by the consumer. A `for await` keeps a frame until the next one comes. With large frames the
  *   consumer calls `next()` in a function that returns
  */
 export async function* readFrames(
   stream: Stream,
   maxFrameBytes: number,
-  onHeld?: (bytes: number) => void,
+  onHeld: (bytes: number) => void = () => {},
 ): AsyncGenerator<Uint8Array> {
-  const input = openInput(stream)
+  const buffer = new MessageBuffer(maxFrameBytes)
+  const input = openInput(stream, buffer)
   try {
     for (;;) {
-      const frame = cutFrame(input.queue, maxFrameBytes)
-      onHeld?.(frame === undefined ? input.queue.byteLength : 0)
+      const frame = buffer.take()
+      if (frame === 'too long') throw new FrameTooLongError(`a frame of more than ${maxFrameBytes} bytes`)
+      onHeld(frame === undefined ? buffer.byteLength : 0)
       if (frame !== undefined) yield frame
       else if (!(await input.more())) break
     }
-    if (input.queue.byteLength > 0) throw new Error('the stream ended inside a frame')
+    if (buffer.byteLength > 0) throw new Error('the stream ended inside a frame')
   } finally {
-    onHeld?.(0)
+    onHeld(0)
     input.release()
   }
 }
 
-/**
- * Sends one frame; the stream keeps `message` until it has gone out. Resolves when more may follow, rejects when the
- * stream ends before that.
- */
+/** Sends one short frame. @throws Error when the stream takes nothing more */
 export async function writeFrame(stream: Stream, message: Uint8Array): Promise<void> {
-  if (stream.writeStatus !== 'writable') throw new Error(`the stream is ${stream.status}`)
-  let mayFollow = stream.send(new Uint8ArrayList(encodePrefix(message.byteLength), message))
-  while (!mayFollow && stream.writeBufferLength > SEND_LOW_WATER_BYTES) {
-    await nextEvent(stream, ['drain', 'idle', 'close'])
-    if (stream.status !== 'open' && stream.status !== 'closing') {
-      throw new Error(`the stream is ${stream.status}`)
-    }
-    mayFollow = !stream.writableNeedsDrain
-  }
-}
-
-/** Undefined while the queue holds no whole frame. */
-function cutFrame(queue: FrameQueue, maxFrameBytes: number): Uint8Array | undefined {
-  let length = 0
-  let at = 0
-  for (;;) {
-    if (at === queue.byteLength) return undefined
-    const byte = queue.get(at)
-    length |= (byte & ~PREFIX_CONTINUES) << (7 * at)
-    at++
-    if (length > maxFrameBytes)
-      throw new FrameTooLongError(`a frame of ${length} bytes, over ${maxFrameBytes}`)
-    if ((byte & PREFIX_CONTINUES) === 0) break
-    if (at === MAX_PREFIX_BYTES) throw new FrameTooLongError('a length prefix of more than 4 bytes')
-  }
-  if (queue.byteLength < at + length) return undefined
-  return queue.take(at, at + length)
+  stream.send(new Uint8ArrayList(encodePrefix(message.byteLength), message))
 }
 
 interface Input {
-  readonly queue: FrameQueue
   /** Resolves true when bytes came, false at the end; rejects when the stream broke. */
   more(): Promise<boolean>
   release(): void
 }
 
-function openInput(stream: Stream): Input {
-  const queue = new FrameQueue()
+function openInput(stream: Stream, buffer: MessageBuffer): Input {
   let broken: Error | undefined
   let ended = false
   let waiting: (() => void) | undefined
@@ -91,13 +62,14 @@ function openInput(stream: Stream): Input {
     waiting = undefined
   }
   const onMessage = (event: { readonly data: Uint8Array | Uint8ArrayList }) => {
-    queue.append(event.data)
+    const { data } = event
+    for (const piece of data instanceof Uint8Array ? [data] : data) buffer.add(piece)
     // deferred: pausing inside an event that resume() fired would be undone; and only while nobody asks for more
-    if (queue.byteLength >= READ_HIGH_WATER_BYTES) queueMicrotask(pauseIfFull)
+    if (buffer.byteLength >= READ_HIGH_WATER_BYTES) queueMicrotask(pauseIfFull)
     wake()
   }
   const pauseIfFull = () => {
-    const full = waiting === undefined && queue.byteLength >= READ_HIGH_WATER_BYTES
+    const full = waiting === undefined && buffer.byteLength >= READ_HIGH_WATER_BYTES
     if (full && stream.readStatus === 'readable') stream.pause()
   }
   const onEnd = () => {
@@ -115,12 +87,11 @@ function openInput(stream: Stream): Input {
 
   const isOver = () => ended || stream.readableEnded || !['open', 'closing'].includes(stream.status)
   return {
-    queue,
     async more() {
-      const had = queue.byteLength
+      const had = buffer.byteLength
       for (;;) {
         if (stream.readStatus === 'paused') stream.resume()
-        if (queue.byteLength > had) return true
+        if (buffer.byteLength > had) return true
         // `readableEnded` may come before the last bytes were handed out
         if (stream.readBufferLength === 0 || stream.readStatus === 'closed') {
           if (broken !== undefined) throw broken
@@ -128,26 +99,15 @@ function openInput(stream: Stream): Input {
             throw new Error('the stream was reset')
           if (isOver()) return false
         }
-        await new Promise<void>((resolve) => {
-          waiting = resolve
-        })
+        const { promise, resolve } = Promise.withResolvers<void>()
+        waiting = resolve
+        await promise
       }
     },
     release() {
-      queue.clear()
       stream.removeEventListener('message', onMessage)
       stream.removeEventListener('end', onEnd)
       stream.removeEventListener('close', onClose)
     },
   }
-}
-
-function nextEvent(stream: Stream, types: readonly ('drain' | 'idle' | 'close')[]): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      for (const type of types) stream.removeEventListener(type, done)
-      resolve()
-    }
-    for (const type of types) stream.addEventListener(type, done)
-  })
 }

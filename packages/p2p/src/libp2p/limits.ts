@@ -55,7 +55,3 @@ export const MAX_STRANGERS_HELD_BYTES = 21 * 1024 * 1024
 export const MAX_HELD_BYTES_PER_PEER = 21 * 1024 * 1024
 /** How many bytes one peer may hold besides one frame of the greatest size. */
 export const HELD_SPARE_BYTES = 1024 * 1024
-/** How long a frame may take however short it is, in ms. */
-export const FRAME_BASE_MS = 15_000
-/** How many bytes of a longer frame have to come in a second, on average, or its stream ends. */
-export const MIN_FRAME_BYTES_PER_S = 32 * 1024

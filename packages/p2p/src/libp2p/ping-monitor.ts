@@ -1,6 +1,6 @@
 /**
  * Pings each connection soon after it opens and then once a minute, and connections to relays of this node more often. A connection
- * that does not answer is checked (`connection-checks.ts`).
+ * that does not answer is checked (`liveness-checks.ts`).
  *
  * libp2p's own monitor is off. It measures only after a whole interval, pings all connections at the same moment, and ends a
  * connection at the first lost ping.
@@ -8,7 +8,7 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { afterTurns, type Clock, type Logger, type Random } from '@mesh/core'
 import { PING_INTERVAL_MS, PING_TIMEOUT_MS, RELAY_PING_INTERVAL_MS, RELAY_PING_TIMEOUT_MS } from './limits.ts'
-import type { ConnectionChecks } from './connection-checks.ts'
+import type { ConnectionChecks } from './liveness-checks.ts'
 import { pingConnection } from './ping.ts'
 
 interface PingMonitorInit {

@@ -13,37 +13,29 @@ import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import { deriveMemberKey } from './handshake.ts'
 import { type Outcome, proveAsInitiator, proveAsResponder } from './prove.ts'
-import { ProvenPeers, type ProvenView } from './proven-peers.ts'
+import { ProvenPeers } from './proven-peers.ts'
 import { type ConnectionStanding, WatchedConnection } from './watched-connection.ts'
 
-export interface Membership {
+export interface Membership
+  extends Pick<
+    ProvenPeers,
+    | 'isMember'
+    | 'isProven'
+    | 'members'
+    | 'onChange'
+    | 'onMember'
+    | 'mayUse'
+    | 'ungated'
+    | 'admissionChanged'
+    | 'noteAuthor'
+  > {
   start(): Promise<void>
   stop(): Promise<void>
   standing(connection: Connection): ConnectionStanding
-  /** True when the peer proved itself on a live connection, or did so or, without the protocol for it, was heard lately. */
-  isMember(peer: string): boolean
-  /** True when the peer proved itself on a connection that is open now. */
-  isProven(peer: string): boolean
-  /** Gives the members that are proven and connected. */
-  members(): readonly PeerId[]
-  onChange(listener: (peer: PeerId, proven: boolean) => void): () => void
-  /** Tells each peer that becomes a member: by proof, or by what it authored, however long it has been connected. */
-  onMember(listener: (peer: PeerId) => void): () => void
   /** Begins a handshake unless one runs or is done; resolves false when it failed or the signal aborted. */
   prove(connection: Connection, signal: AbortSignal): Promise<boolean>
   /** Waits for the other side's handshake. */
   whenProven(connection: Connection, signal: AbortSignal): Promise<boolean>
-  /** True for peers that may use the network as far as `Admission` says; they need not be members. */
-  mayUse(peer: string): boolean
-  /** Who is proven whatever `Admission` says of it. */
-  readonly ungated: ProvenView
-  /** Must be called when what `Admission` says has changed: tells the members that came and went by that. */
-  admissionChanged(): void
-  /**
-   * `peer` authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
-   * protocol: those that do prove themselves.
-   */
-  noteAuthor(peer: PeerId): void
 }
 
 interface MembershipComponents {
@@ -67,24 +59,24 @@ export function createMembership(init: MembershipInit, components: MembershipCom
   return new ProvenMembership(init, components)
 }
 
-class ProvenMembership implements Membership {
+class ProvenMembership extends ProvenPeers implements Membership {
   readonly #self: PeerId
   readonly #memberKey: Uint8Array
   readonly #components: MembershipComponents
-  readonly mayUse: (peer: string) => boolean
   readonly #log: Logger
-  readonly #peers: ProvenPeers
   readonly #watched = new Map<string, WatchedConnection>()
   #stopSpoken = () => {}
 
   constructor({ config, self, admission }: MembershipInit, components: MembershipComponents) {
-    this.mayUse = (peer) => admission?.mayUse(peer) ?? true
+    super({
+      clock: components.clock,
+      mayUse: (peer) => admission?.mayUse(peer) ?? true,
+      mayOnlyProve: (peer) => components.spoken.speaks(peer, MEMBER_PROTOCOL),
+    })
     this.#self = self
     this.#memberKey = deriveMemberKey(config)
     this.#components = components
     this.#log = components.logger.child('membership')
-    const mayOnlyProve = (peer: string) => components.spoken.speaks(peer, MEMBER_PROTOCOL)
-    this.#peers = new ProvenPeers({ clock: components.clock, mayUse: this.mayUse, mayOnlyProve })
   }
 
   async start(): Promise<void> {
@@ -111,43 +103,11 @@ class ProvenMembership implements Membership {
       watched.wake()
     }
     this.#watched.clear()
-    this.#peers.clear()
+    this.clear()
   }
 
   standing(connection: Connection): ConnectionStanding {
     return this.#watched.get(connection.id)?.standing ?? 'unproven'
-  }
-
-  isMember(peer: string): boolean {
-    return this.#peers.isMember(peer)
-  }
-
-  isProven(peer: string): boolean {
-    return this.#peers.isProven(peer)
-  }
-
-  members(): readonly PeerId[] {
-    return this.#peers.list()
-  }
-
-  onChange(listener: (peer: PeerId, proven: boolean) => void): () => void {
-    return this.#peers.onChange(listener)
-  }
-
-  onMember(listener: (peer: PeerId) => void): () => void {
-    return this.#peers.onMember(listener)
-  }
-
-  get ungated(): ProvenView {
-    return this.#peers.ungated
-  }
-
-  admissionChanged(): void {
-    this.#peers.admissionChanged()
-  }
-
-  noteAuthor(peer: PeerId): void {
-    this.#peers.noteHeard(peer)
   }
 
   async prove(connection: Connection, signal: AbortSignal): Promise<boolean> {
@@ -255,7 +215,7 @@ class ProvenMembership implements Membership {
     watched.wake()
     if (standing !== 'proven') return
     this.#log.debug('peer proved membership', { peer })
-    if (this.#watched.has(watched.connection.id)) this.#peers.count(peer, 1)
+    if (this.#watched.has(watched.connection.id)) this.count(peer, 1)
   }
 
   // connections
@@ -278,7 +238,7 @@ class ProvenMembership implements Membership {
     this.#watched.delete(detail.id)
     watched.cancelRetry()
     watched.wake()
-    if (watched.peer !== undefined && watched.standing === 'proven') this.#peers.count(watched.peer, -1)
+    if (watched.peer !== undefined && watched.standing === 'proven') this.count(watched.peer, -1)
   }
 
   readonly #onSpoken = (peer: string): void => {

@@ -2,8 +2,9 @@
  * Who is a member: who proved itself on an open connection, and who did or was heard lately, as far as it may use the
  * network.
  */
-import type { Clock, PeerId } from '@mesh/core'
-import { createHeardMembers, type HeardMembers } from './heard-members.ts'
+import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
+import { HEARD_MEMBER_MS } from '../limits.ts'
+import { MAX_HEARD_MEMBERS } from './limits.ts'
 
 interface ProvenPeersInit {
   readonly clock: Clock
@@ -19,6 +20,25 @@ export interface ProvenView {
   onChange(listener: (peer: PeerId, proven: boolean) => void): () => void
 }
 
+/** Peers that showed lately that they hold the network's key, by what they authored or by an earlier proof. */
+class HeardMembers {
+  readonly #clock: Clock
+  /** When each peer was heard, in ms of monotonic time. */
+  readonly #heardAt = new BoundedMap<string, number>(MAX_HEARD_MEMBERS)
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  note(peer: PeerId): void {
+    this.#heardAt.set(peer, this.#clock.monotonic())
+  }
+
+  has(peer: string): boolean {
+    return this.#clock.monotonic() - (this.#heardAt.get(peer) ?? Number.NEGATIVE_INFINITY) < HEARD_MEMBER_MS
+  }
+}
+
 export class ProvenPeers {
   /** Peers that proved themselves lately. */
   readonly #proven: HeardMembers
@@ -29,33 +49,37 @@ export class ProvenPeers {
   readonly #counts = new Map<PeerId, number>()
   readonly #changeListeners = new Set<(peer: PeerId, proven: boolean) => void>()
   readonly #memberListeners = new Set<(peer: PeerId) => void>()
-  readonly #mayUse: (peer: string) => boolean
+  /** True for peers that may use the network as far as `Admission` says; they need not be members. */
+  readonly mayUse: (peer: string) => boolean
   readonly #proofListeners = new Set<(peer: PeerId, proven: boolean) => void>()
   /** The peers that were told to be proven. */
   readonly #told = new Set<PeerId>()
 
   constructor({ clock, mayUse, mayOnlyProve }: ProvenPeersInit) {
-    this.#proven = createHeardMembers(clock)
-    this.#heard = createHeardMembers(clock)
-    this.#mayUse = mayUse
+    this.#proven = new HeardMembers(clock)
+    this.#heard = new HeardMembers(clock)
+    this.mayUse = mayUse
     this.#mayOnlyProve = mayOnlyProve
   }
 
+  /** True when the peer proved itself on a connection that is open now. */
   isProven(peer: string): boolean {
-    return this.#counts.has(peer as PeerId) && this.#mayUse(peer)
+    return this.#counts.has(peer as PeerId) && this.mayUse(peer)
   }
 
+  /** True when the peer proved itself on a live connection, or did so or, without the protocol for it, was heard lately. */
   isMember(peer: string): boolean {
-    if (!this.#mayUse(peer)) return false
+    if (!this.mayUse(peer)) return false
     if (this.#counts.has(peer as PeerId) || this.#proven.has(peer)) return true
     return this.#heard.has(peer) && !this.#mayOnlyProve(peer)
   }
 
-  list(): readonly PeerId[] {
-    return [...this.#counts.keys()].filter(this.#mayUse)
+  /** Gives the members that are proven and connected. */
+  members(): readonly PeerId[] {
+    return [...this.#counts.keys()].filter(this.mayUse)
   }
 
-  /** Who may use the network has changed: tells the proven peers that came and went by that. */
+  /** Must be called when what `Admission` says has changed: tells the proven peers that came and went by that. */
   admissionChanged(): void {
     for (const peer of new Set([...this.#told, ...this.#counts.keys()])) {
       const comes = this.isProven(peer) && !this.#told.has(peer)
@@ -64,8 +88,11 @@ export class ProvenPeers {
     }
   }
 
-  /** The peer authored what only a member can; tells whoever asked, if it was no member before. */
-  noteHeard(peer: PeerId): void {
+  /**
+   * The peer authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
+   * protocol: those that do prove themselves.
+   */
+  noteAuthor(peer: PeerId): void {
     this.#note(peer, this.#heard)
   }
 
@@ -86,7 +113,7 @@ export class ProvenPeers {
     this.#tell(peer)
   }
 
-  /** The same, whether they may use the network or not. */
+  /** Who is proven whatever `Admission` says of it. */
   readonly ungated: ProvenView = {
     isProven: (peer) => this.#counts.has(peer as PeerId),
     members: () => [...this.#counts.keys()],
@@ -101,6 +128,7 @@ export class ProvenPeers {
     return () => this.#changeListeners.delete(listener)
   }
 
+  /** Tells each peer that becomes a member: by proof, or by what it authored, however long it has been connected. */
   onMember(listener: (peer: PeerId) => void): () => void {
     this.#memberListeners.add(listener)
     return () => this.#memberListeners.delete(listener)

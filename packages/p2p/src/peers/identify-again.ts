@@ -5,12 +5,8 @@
  */
 import type { Connection, IdentifyResult } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
-import {
-  IDENTIFY_AGAIN_MOST_MS,
-  IDENTIFY_AGAIN_MS,
-  IDENTIFY_LOOK_MS,
-  MAX_IDENTIFIED_AT_ONCE,
-} from './limits.ts'
+import { backoffMs } from '@mesh/core/limits'
+import { IDENTIFY_AGAIN, IDENTIFY_LOOK_MS, MAX_IDENTIFIED_AT_ONCE } from './limits.ts'
 import type { SpokenProtocols } from './spoken-protocols.ts'
 
 interface IdentifyingHost {
@@ -30,23 +26,25 @@ interface IdentifyAgainComponents {
 /** Begins to ask; gives the function that stops it. */
 export function identifyAgain({ host, spoken, clock, logger }: IdentifyAgainComponents): () => void {
   const log = logger.child('peers')
-  /** When a connection is asked next, and how long after that again; monotonic time and durations in ms. */
-  const due = new WeakMap<Connection, { readonly atMs: number; readonly pauseMs: number }>()
+  /** How often a connection was asked, and when it is asked next in ms of monotonic time. */
+  const asked = new WeakMap<Connection, { readonly times: number; readonly nextMs: number }>()
   let cancel = () => {}
 
-  /** One that is seen for the first time has just been asked by libp2p. */
-  function isDue(connection: Connection, nowMs: number): boolean {
-    if (connection.status !== 'open' || spoken.of(connection.remotePeer.toString()) !== undefined)
-      return false
-    const known = due.get(connection)
-    if (known === undefined)
-      due.set(connection, { atMs: nowMs + IDENTIFY_AGAIN_MS, pauseMs: IDENTIFY_AGAIN_MS })
-    return known !== undefined && nowMs >= known.atMs
+  /** Notes a question; libp2p itself has just asked the first one. */
+  function noteAsked(connection: Connection, times: number): void {
+    asked.set(connection, { times, nextMs: clock.monotonic() + backoffMs(IDENTIFY_AGAIN, times) })
   }
 
-  async function ask(connection: Connection, nowMs: number): Promise<void> {
-    const pauseMs = Math.min(IDENTIFY_AGAIN_MOST_MS, 2 * (due.get(connection)?.pauseMs ?? IDENTIFY_AGAIN_MS))
-    due.set(connection, { atMs: nowMs + pauseMs, pauseMs })
+  function isDue(connection: Connection): boolean {
+    if (connection.status !== 'open' || spoken.of(connection.remotePeer.toString()) !== undefined)
+      return false
+    const known = asked.get(connection)
+    if (known === undefined) noteAsked(connection, 0)
+    return known !== undefined && clock.monotonic() >= known.nextMs
+  }
+
+  async function ask(connection: Connection): Promise<void> {
+    noteAsked(connection, (asked.get(connection)?.times ?? 0) + 1)
     const peer = connection.remotePeer.toString()
     try {
       await host.services.identify.identify(connection)
@@ -57,9 +55,8 @@ export function identifyAgain({ host, spoken, clock, logger }: IdentifyAgainComp
   }
 
   function look(): void {
-    const nowMs = clock.monotonic()
-    const asked = host.getConnections().filter((connection) => isDue(connection, nowMs))
-    for (const connection of asked.slice(0, MAX_IDENTIFIED_AT_ONCE)) void ask(connection, nowMs)
+    const due = host.getConnections().filter(isDue)
+    for (const connection of due.slice(0, MAX_IDENTIFIED_AT_ONCE)) void ask(connection)
     cancel = clock.after(IDENTIFY_LOOK_MS, look)
   }
 

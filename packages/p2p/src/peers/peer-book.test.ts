@@ -5,7 +5,7 @@ import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { MAX_PEER_PROTOCOLS } from './limits.ts'
-import { createPeerBook } from './peer-book.ts'
+import { PeerBook } from './peer-book.ts'
 
 const makePeer = async () => peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
 
@@ -37,7 +37,7 @@ async function build({
   })
   const names = ids.map(String)
   const isMember = (peer: string) => members.includes(names.indexOf(peer))
-  const book = createPeerBook({
+  const book = new PeerBook({
     host: host as unknown as Libp2p,
     isMember,
     clock: createManualClock(),

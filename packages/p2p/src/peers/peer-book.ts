@@ -18,25 +18,6 @@ import { type KnownPeer, KnownPeers } from './known-peers.ts'
 /** The book's page on a peer; how the peer is reached is known elsewhere. */
 type BookedPeer = Omit<PeerStatus, 'reach'>
 
-export interface PeerBook {
-  all(): readonly BookedPeer[]
-  get(peer: string): BookedPeer | undefined
-  /** Gives the addresses that the peer itself named last, and those that others told of it. */
-  addressesOf(peer: string): readonly Multiaddr[]
-  /** Somebody told of the peer, and where it may be. */
-  noteFound(peer: string, addresses: readonly Multiaddr[]): void
-  /** A dial or stream to the peer failed, said in words. */
-  noteError(peer: string, words: string): void
-  noteRtt(peer: string, rttMs: number): void
-  /** A member says what it is called. */
-  noteName(peer: string, name: string): void
-  /** Something came from the peer. */
-  noteSeen(peer: string): void
-  /** Gives the protocols that the peer named by identify. */
-  protocols(peer: string): readonly string[]
-  stop(): void
-}
-
 interface PeerBookInit {
   readonly host: Libp2p
   readonly isMember: (peer: string) => boolean
@@ -49,11 +30,7 @@ interface PeerBookInit {
 const MAX_AGENT_LENGTH = 128
 
 /** Creates the book of one host, which it listens to until `stop`. */
-export function createPeerBook(init: PeerBookInit): PeerBook {
-  return new HostPeerBook(init)
-}
-
-class HostPeerBook implements PeerBook {
+export class PeerBook {
   readonly #init: PeerBookInit
   readonly #self: string
   readonly #known: KnownPeers
@@ -94,17 +71,20 @@ class HostPeerBook implements PeerBook {
     return this.#status(peer, from, connectionsTo(this.#init.host, peer)[0])
   }
 
+  /** Gives the addresses that the peer itself named last, and those that others told of it. */
   addressesOf(peer: string): readonly Multiaddr[] {
     const from = this.#known.get(peer)
     const texts = new Set([...(from?.addresses ?? []), ...(from?.told ?? [])])
     return [...texts].map((text) => multiaddr(text))
   }
 
+  /** Somebody told of the peer, and where it may be. */
   noteFound(peer: string, addresses: readonly Multiaddr[]): void {
     if (peer === this.#self) return
     this.#known.entry(peer).told = addresses.slice(0, MAX_PEER_ADDRESSES).map(String)
   }
 
+  /** A dial or stream to the peer failed, said in words. */
   noteError(peer: string, words: string): void {
     this.#known.entry(peer).lastError = words
   }
@@ -113,14 +93,17 @@ class HostPeerBook implements PeerBook {
     this.#known.entry(peer).rttMs = rttMs
   }
 
+  /** A member says what it is called. */
   noteName(peer: string, name: string): void {
     this.#known.entry(peer).name = name
   }
 
+  /** Something came from the peer. */
   noteSeen(peer: string): void {
     this.#known.entry(peer).lastSeen = this.#init.clock.now()
   }
 
+  /** Gives the protocols that the peer named by identify. */
   protocols(peer: string): readonly string[] {
     return this.#known.get(peer)?.protocols ?? []
   }

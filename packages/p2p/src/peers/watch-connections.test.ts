@@ -1,6 +1,6 @@
 import type { Connection } from '@libp2p/interface'
 import { afterEach, expect, test } from 'vitest'
-import { noteDoubt, noteSure } from '../libp2p/doubts.ts'
+import { noteDoubt, noteSure } from '../libp2p/liveness.ts'
 import { watchConnections } from './watch-connections.ts'
 
 const ends: (() => void)[] = []

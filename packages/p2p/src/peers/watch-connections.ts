@@ -1,6 +1,6 @@
 /** Tells of peers that come and go, and of those that are reached another way than before; as `peers()` says it, where connections in doubt count for none. */
 import type { Connection, Libp2p } from '@libp2p/interface'
-import type { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import type { ConnectionChecks } from '../libp2p/liveness-checks.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import type { P2pEvent } from '../p2p-node.ts'
 

@@ -3,8 +3,8 @@ import { BRIEF_CONNECTION_MS, RELAYED_GRACE_MS } from './limits.ts'
 import { onDemandDone } from './demand.ts'
 import { abandonDial, change, closeConnection, type Draft } from './draft.ts'
 import { superfluousConnections } from './duplicates.ts'
-import { isAskedFor } from './asked-for.ts'
 import {
+  isAskedFor,
   isConnected,
   isDirect,
   openOf,

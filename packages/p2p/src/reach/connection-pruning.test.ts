@@ -10,8 +10,7 @@ import { createLibp2p } from 'libp2p'
 import { afterEach, expect, test } from 'vitest'
 import { HEARD_MEMBER_MS } from '../limits.ts'
 import { STRANGER_STAYS_MS } from './limits.ts'
-import type { Dials } from './dials.ts'
-import { createReach } from './reach.ts'
+import { Reach } from './reach.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -39,16 +38,14 @@ async function createFull(libp2pLimit: number, maxConnections: number) {
   const clock = createManualClock(Date.now())
   const members = new Set<string>()
   const listeners = new Set<(peer: PeerId, proven: boolean) => void>()
-  const dials: Dials = {
+  const dials: ConstructorParameters<typeof Reach>[1]['dials'] = {
     usable: () => [],
     dial: () => Promise.reject(new Error('not here')),
     dialWebRtc: () => Promise.reject(new Error('not here')),
-    dialOne: () => Promise.reject(new Error('not here')),
-    dialFound: () => Promise.reject(new Error('not here')),
     abandon: () => {},
     stop: () => {},
   }
-  const reach = createReach(
+  const reach = new Reach(
     { self: host.peerId.toString(), isConfigured: () => false, onError: () => {}, maxConnections },
     {
       host,

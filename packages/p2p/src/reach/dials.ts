@@ -7,29 +7,12 @@ import type { AddressRules } from '../addresses/address-rules.ts'
 import { oneForEachRelay } from '../addresses/announced-addresses.ts'
 import { relayOf } from '../addresses/relayed-address.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
-import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
+import { type ConnectionChecks, SilentConnectionError } from '../libp2p/liveness-checks.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { UPGRADE_TIMEOUT_MS } from './limits.ts'
 import { HostDials, UnneededDialError } from './host-dials.ts'
 import type { PeerAddress, Route } from './peer-state.ts'
 import { raceDial, type RaceDialInit } from './race-dial.ts'
-
-/** Each dial resolves when a connection stands, which the host's events told before. */
-export interface Dials {
-  /** Those that this node can dial now; of each relay one. */
-  usable(addresses: readonly PeerAddress[]): readonly PeerAddress[]
-  /** @param init `isAskedFor`: somebody waits for it, or named the peer: it is dialled however many dials there failed */
-  dial(peer: string, init: PeerDial): Promise<unknown>
-  /** Dials over the relay's address; the NATs between decide. */
-  dialWebRtc(peer: string, relayAt: string): Promise<unknown>
-  abandon(peer: string, route: Route): void
-  /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection>
-  /** One peer, outside of the machines, for such a service that names peers as others told it: within the bounds by host. */
-  dialFound(peer: string, addresses: readonly Multiaddr[], signal: AbortSignal): Promise<Connection>
-  /** Ends all dials of all peers. */
-  stop(): void
-}
 
 interface PeerDial {
   readonly route: Route
@@ -47,18 +30,12 @@ interface DialsComponents {
   readonly checks: Pick<ConnectionChecks, 'whileSure'>
 }
 
-export function createDials(init: DialsInit, components: DialsComponents): Dials {
-  return new TransportDials(init, components)
-}
-
 export function toPeerAddress(address: Multiaddr): PeerAddress {
   return { text: address.toString(), relay: relayOf(address) }
 }
 
-/** The event by which libp2p says that a transport's own connection stands; WebRTC and QUIC, which encrypt themselves, never do. */
-const HANDSHAKE_BEGINS = 'upgrader:encrypt-outbound-connection'
-
-class TransportDials implements Dials {
+/** Each dial resolves when a connection stands, which the host's events told before. */
+export class Dials {
   readonly #host: MeshHost
   readonly #rules: AddressRules
   readonly #clock: Clock
@@ -75,6 +52,7 @@ class TransportDials implements Dials {
     this.#hosts = new HostDials(clock)
   }
 
+  /** Those that this node can dial now; of each relay one. */
   usable(addresses: readonly PeerAddress[]): readonly PeerAddress[] {
     const usable = addresses
       .map(({ text }) => multiaddr(text))
@@ -83,10 +61,12 @@ class TransportDials implements Dials {
     return [...direct, ...oneForEachRelay(usable)].map(toPeerAddress)
   }
 
+  /** @param init `isAskedFor`: somebody waits for it, or named the peer: it is dialled however many dials there failed */
   dial(peer: string, init: PeerDial): Promise<unknown> {
     return this.#run(peer, init.route, (signal) => this.#race(peer, init, signal))
   }
 
+  /** One peer, outside of the machines, for such a service that names peers as others told it: within the bounds by host. */
   async dialFound(peer: string, told: readonly Multiaddr[], signal: AbortSignal): Promise<Connection> {
     if (this.#isStopped) throw new Error('stopped')
     const addresses = this.usable(told.map(toPeerAddress))
@@ -100,13 +80,14 @@ class TransportDials implements Dials {
   ): Promise<Connection> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
     const bound = isAskedFor ? 'asked' : 'bounded'
-    const dialOne: RaceDialInit['dialOne'] = (address, limit, onAnswer) =>
+    const dialOne: RaceDialInit['dialOne'] = (address, limit) =>
       this.#isOverConnection(address)
-        ? this.#dialAddress(address, limit, onAnswer)
-        : this.#hosts[bound](address, limit, () => this.#dialAddress(address, limit, onAnswer))
+        ? this.dialOne(address, limit)
+        : this.#hosts[bound](address, limit, () => this.dialOne(address, limit))
     return raceDial(complete, { dialOne, clock: this.#clock, signal })
   }
 
+  /** Dials over the relay's address; the NATs between decide. */
   dialWebRtc(peer: string, relayAt: string): Promise<unknown> {
     const address = multiaddr(`${relayAt}/p2p-circuit/webrtc/p2p/${peer}`)
     return this.#run(peer, 'webrtc', (signal) => {
@@ -128,6 +109,7 @@ class TransportDials implements Dials {
     this.#running.get(`${peer} ${route}`)?.abort(new UnneededDialError('given up for another dial'))
   }
 
+  /** Ends all dials of all peers. */
   stop(): void {
     this.#isStopped = true
     for (const dial of this.#running.values()) dial.abort(new UnneededDialError('stopped'))
@@ -152,36 +134,21 @@ class TransportDials implements Dials {
     return isDnsaddr(address) || transportManager.dialTransportForMultiaddr(address) !== undefined
   }
 
-  dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
-    return this.#dialAddress(address, signal)
-  }
-
-  async #dialAddress(address: Multiaddr, signal: AbortSignal, onAnswer = () => {}): Promise<Connection> {
+  /** One address, outside of the machines: for a service of libp2p that looks for its own peers. */
+  async dialOne(address: Multiaddr, signal: AbortSignal): Promise<Connection> {
     if (this.#rules.isBlocked(address)) throw new Error('lies in a blocked range')
     const { connectionManager, transportManager } = this.#host.services.parts.components
     // names that stand for several addresses are resolved by libp2p's own dialler
     if (isDnsaddr(address)) return await connectionManager.openConnection(address, { signal })
-    const onProgress = ({ type }: { readonly type: string }) => {
-      if (type === HANDSHAKE_BEGINS) onAnswer()
-    }
-    const dial = (sure: AbortSignal) => transportManager.dial(address, { signal: sure, onProgress })
-    return await this.#overSure(relayOf(address), { signal, dial })
-  }
-
-  /** Dials over the relay, and once more where the connection to it is silent meanwhile: it is made anew then. */
-  async #overSure(
-    relay: string | undefined,
-    {
-      signal,
-      dial,
-    }: { readonly signal: AbortSignal; readonly dial: (sure: AbortSignal) => Promise<Connection> },
-  ): Promise<Connection> {
-    if (relay === undefined) return await dial(signal)
+    const task = (sure: AbortSignal) => transportManager.dial(address, { signal: sure })
+    const relay = relayOf(address)
+    if (relay === undefined) return await task(signal)
     try {
-      return await this.#checks.whileSure(connectionsTo(this.#host, relay), { signal, task: dial })
+      return await this.#checks.whileSure(connectionsTo(this.#host, relay), { signal, task })
     } catch (error) {
       if (!(error instanceof SilentConnectionError)) throw error
-      return await dial(signal)
+      // the silent connection to the relay is made anew
+      return await task(signal)
     }
   }
 }

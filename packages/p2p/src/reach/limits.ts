@@ -12,21 +12,13 @@ export const STRANGER_STAYS_MS = 30_000
 export const DIAL_TIMEOUT_MS = 10_000
 /** The head start of each address over the next one, in ms. */
 export const DIAL_STAGGER_MS = 250
-/** The head start of an address where somebody answered over the next one, in ms: the handshake of a busy machine takes long. */
-export const ANSWERED_STAGGER_MS = 3_000
 /** The head start of all direct addresses over relayed ones, in ms. */
 export const RELAY_STAGGER_MS = 1_000
-/** The most peers that are dialled at the same time; fewer, down to four, where handshakes are slow. */
+/** The most peers that are dialled at the same time. */
 export const MAX_PARALLEL_DIALS = 16
-/** How long a direct dial takes, in ms, from which on half as many are begun at a time. */
-export const SLOW_DIAL_MS = 3_000
 /** How many more there may be of addresses that told of none of those. */
 export const MAX_FURTHER_DIALS = 4
-/** The most peers first heard of from others that are dialled in a minute. */
-export const MAX_NEW_DIALS_PER_MINUTE = 30
-/** How many more of those that addresses told of which had few dialled in that minute. */
-export const MAX_FURTHER_NEW_DIALS = 15
-/** How many dials of newcomers in a minute are few. */
+/** How many dials in a minute of peers that one address told of are few. */
 export const FEW_NEW_DIALS = 5
 /** The most peers in a minute, configured ones aside, that are dialled in vain, however often each of them. */
 export const MAX_VAIN_DIALS_PER_MINUTE = 120
@@ -48,8 +40,6 @@ export const HOST_FORGIVEN_MS = 600_000
 export const MAX_PROVEN_ADDRESSES = 1_024
 /** How long the greater id waits for the smaller one's dial when two peers find each other at once, in ms. */
 export const GREATER_ID_WAITS_MS = 1_500
-/** The longest time in ms that dials are taken to need: by so much what would double them begins later. */
-export const MAX_DIAL_TOOK_MS = 5_000
 /** The wait after the first failed dial of a peer, in ms; it doubles with each further one. */
 export const DIAL_BACKOFF_MIN_MS = 2_000
 /** The longest wait, in ms, of one that others go on telling of, without a new address. */

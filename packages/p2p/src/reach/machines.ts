@@ -13,9 +13,9 @@ import {
   type PeerState,
 } from './peer-state.ts'
 import { plan, type Surroundings, wantsSomething } from './plan.ts'
-import { afterDial, afterOutcome, afterSuccess, INITIAL_SHARES, type Shares } from './shares.ts'
+import { afterOutcome, afterSuccess, INITIAL_STATE, type SharedState } from './shared-state.ts'
 import { step } from './step.ts'
-import { countByTeller } from './turns.ts'
+import { countByTeller } from './fair-order.ts'
 import { wakeAt } from './wake-at.ts'
 
 export interface MachineEffect {
@@ -43,7 +43,7 @@ export class Machines {
   /** Those of them that want something. */
   readonly #awake = new Map<string, PeerState>()
   #openConnections = 0
-  #shares: Shares = INITIAL_SHARES
+  #shared: SharedState = INITIAL_STATE
 
   constructor(init: MachinesInit) {
     this.#init = init
@@ -57,8 +57,8 @@ export class Machines {
     return [...this.#states.values()]
   }
 
-  get shares(): Shares {
-    return this.#shares
+  get shared(): SharedState {
+    return this.#shared
   }
 
   /** Nothing happens with a new peer that finds no room; one that is connected or asked for always does. */
@@ -68,12 +68,11 @@ export class Machines {
     const { self, seed, onChange } = this.#init
     const { state, effects } = step(before ?? createPeerState({ peer, self, seed: seed() }), input, now)
     this.#keep(before, state)
-    this.#noteDial(before, input, now)
     const isNew = isConnected(state) && !(before !== undefined && isConnected(before))
     // of a peer that closed the last one at once the dials go on to count
-    if (isNew && state.briefs === 0) this.#shares = afterSuccess(this.#shares, peer)
+    if (isNew && state.briefs === 0) this.#shared = afterSuccess(this.#shared, peer)
     for (const effect of effects) {
-      if (effect.type === 'relayedOutcome') this.#shares = afterOutcome(this.#shares, effect.direct, now)
+      if (effect.type === 'relayedOutcome') this.#shared = afterOutcome(this.#shared, effect.direct, now)
     }
     onChange?.(before, state)
     return effects.map((effect) => ({ peer, effect }))
@@ -104,14 +103,14 @@ export class Machines {
       const planned = plan(
         [...this.#awake.values()],
         {
-          shares: this.#shares,
+          shared: this.#shared,
           surroundings: given.surroundings,
           everyone: () => this.all(),
           openConnections: this.#openConnections,
         },
         now,
       )
-      this.#shares = planned.shares
+      this.#shared = planned.shared
       wake = planned.wakeAt
       if (planned.grants.length === 0) break
       for (const { peer, grant } of planned.grants) {
@@ -124,14 +123,6 @@ export class Machines {
     }
     for (const state of this.#awake.values()) wake = Math.min(wake, wakeAt(state, now))
     return { effects, wakeAt: wake }
-  }
-
-  #noteDial(before: PeerState | undefined, input: PeerInput, now: number): void {
-    if (input.type !== 'dialled' || input.route !== 'direct') return
-    const wasAnswered = input.error === undefined || input.answered === true
-    const dial = before?.dials.direct
-    if (wasAnswered && dial?.attempt === input.attempt)
-      this.#shares = afterDial(this.#shares, dial.since, now)
   }
 
   #keep(before: PeerState | undefined, state: PeerState): void {

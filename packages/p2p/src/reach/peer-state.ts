@@ -13,6 +13,7 @@
  * 9. Relays: reservations at directly connected members, one request at a time.
  * 10. Full: strangers close first, the oldest first.
  */
+import { ASKED_FOR_MS } from './limits.ts'
 
 /** `configured`: a person named it. `member`: was connected as a member. `found`: only heard of. */
 export type PeerKind = 'configured' | 'member' | 'found'
@@ -187,8 +188,6 @@ export type PeerInput =
       readonly attempt: number
       /** The failure in words; undefined when the dial succeeded. */
       readonly error?: string
-      /** It failed though somebody answered: the handshake was not done in its time. */
-      readonly answered?: boolean
     }
   /** Became a member, or ceased to prove it. */
   | { readonly type: 'membership'; readonly proven: boolean }
@@ -283,6 +282,10 @@ export const isConnected = ({ connections }: PeerState) => connections.some(({ c
 
 export const isDirect = ({ connections }: PeerState) =>
   connections.some(({ direct, closing }) => direct && !closing)
+
+/** Somebody wants a connection to the peer, or did lately; what a person configured always counts. */
+export const isAskedFor = ({ askedAt, configured }: PeerState, now: number) =>
+  configured || (askedAt !== undefined && askedAt > now - ASKED_FOR_MS)
 
 /** A search has a dial under way. */
 export const isSearching = ({ dials }: PeerState) =>

@@ -10,7 +10,6 @@
  */
 import {
   FREE_FOR_MEMBERS,
-  MAX_DIAL_TOOK_MS,
   MAX_FURTHER_DIALS,
   MAX_PARALLEL_DIALS,
   MAX_PARALLEL_UPGRADES,
@@ -20,18 +19,18 @@ import {
   RELAY_REFUSED_MS,
   STRANGER_STAYS_MS,
 } from './limits.ts'
-import { isAskedFor } from './asked-for.ts'
 import {
   type Grant,
   holdsSpeculativeDial,
+  isAskedFor,
   isConnected,
   isDirect,
   isSearching,
   type PeerState,
 } from './peer-state.ts'
 import { RANK } from './found.ts'
-import { mayDialInVain, mayDialNewcomer, type Shares, withoutOldDials } from './shares.ts'
-import { countByTeller, inTurn, type Waiting } from './turns.ts'
+import { mayDial, type SharedState, withoutOldDials } from './shared-state.ts'
+import { countByTeller, inFairOrder, type Waiting } from './fair-order.ts'
 
 /** The facts that the machines cannot know. */
 export interface Surroundings {
@@ -45,13 +44,13 @@ export interface Surroundings {
 
 export interface Plan {
   readonly grants: readonly { readonly peer: string; readonly grant: Grant }[]
-  readonly shares: Shares
+  readonly shared: SharedState
   /** When to plan again if nothing happens before. */
   readonly wakeAt: number
 }
 
 export interface PlanInit {
-  readonly shares: Shares
+  readonly shared: SharedState
   readonly surroundings: Surroundings
   /** All peers, for when there are too many connections. */
   readonly everyone: () => readonly PeerState[]
@@ -62,7 +61,7 @@ export interface PlanInit {
 /** `states`: the peers that want something (`wantsSomething`); most are connected and do not. */
 export function plan(states: readonly PeerState[], init: PlanInit, now: number): Plan {
   const { surroundings } = init
-  const planner = new Planner(states, withoutOldDials(init.shares, now), now)
+  const planner = new Planner(states, withoutOldDials(init.shared, now), now)
   planner.grantDemands()
   planner.grantSearches()
   if (surroundings.canUpgrade) planner.grantUpgrades()
@@ -95,27 +94,20 @@ class Planner {
   readonly #grants: { peer: string; grant: Grant }[] = []
   /** Speculative relayed connections that stand. */
   readonly #relayed: PeerState[]
-  /** How long the oldest of the direct dials has been under way, in ms; of a node that just started none has ended yet. */
-  readonly #runningMs: number
-  #shares: Shares
+  #shared: SharedState
   #wakeAt = Number.POSITIVE_INFINITY
 
-  constructor(states: readonly PeerState[], shares: Shares, now: number) {
+  constructor(states: readonly PeerState[], shared: SharedState, now: number) {
     this.#states = states
-    this.#shares = shares
+    this.#shared = shared
     this.#now = now
-    const ages = states.map(({ dials }) => now - (dials.direct?.since ?? now))
-    this.#runningMs = Math.min(
-      MAX_DIAL_TOOK_MS,
-      ages.reduce((oldest, age) => Math.max(oldest, age), 0),
-    )
     this.#relayed = states.filter(
       (state) => state.relayed !== undefined && isConnected(state) && !isAskedFor(state, now),
     )
   }
 
   result(): Plan {
-    return { grants: this.#grants, shares: this.#shares, wakeAt: this.#wakeAt }
+    return { grants: this.#grants, shared: this.#shared, wakeAt: this.#wakeAt }
   }
 
   #grant(peer: string, grant: Grant): void {
@@ -126,13 +118,13 @@ class Planner {
     if (at > this.#now) this.#wakeAt = Math.min(this.#wakeAt, at)
   }
 
-  /** Who waits for a connection waits for no share. */
+  /** A demanded connection waits for nothing. */
   grantDemands(): void {
     for (const { peer, demand } of this.#states) {
       if (demand === undefined || demand.retryAt !== undefined) continue
-      const isRelaysTurn = demand.direct === 'failed' || demand.relayFrom <= this.#now
+      const isRelayDue = demand.direct === 'failed' || demand.relayFrom <= this.#now
       if (demand.direct === 'wanted') this.#grant(peer, { kind: 'dial', purpose: 'demand' })
-      else if (demand.relay === 'wanted' && isRelaysTurn)
+      else if (demand.relay === 'wanted' && isRelayDue)
         this.#grant(peer, { kind: 'dialOver', purpose: 'demand' })
     }
   }
@@ -144,16 +136,15 @@ class Planner {
     }
     const due = this.#states.filter((each) => this.#isDue(each))
     const dialling = countByTeller(this.#states.filter(isSearching))
-    for (const waiting of inTurn(due, this.#states, byRank)) {
-      // those whose relay's turn it is have their place already
+    for (const waiting of inFairOrder(due, this.#states, byRank)) {
+      // those whose relay is due have their place already
       const isNew = !isSearching(waiting.state)
-      const ofTurn = dialling.get(waiting.turnOf) ?? 0
-      // dials that hang take all places for long, and how many there are has become less meanwhile
-      const mayHave = ofTurn === 0 ? MAX_PARALLEL_DIALS + MAX_FURTHER_DIALS : this.#shares.dialsAtOnce
+      const ofTeller = dialling.get(waiting.teller) ?? 0
+      const mayHave = MAX_PARALLEL_DIALS + (ofTeller === 0 ? MAX_FURTHER_DIALS : 0)
       if (isNew && running >= mayHave) continue
       if (!this.#grantSearch(waiting, speculative) || !isNew) continue
       running++
-      dialling.set(waiting.turnOf, ofTurn + 1)
+      dialling.set(waiting.teller, ofTeller + 1)
     }
   }
 
@@ -161,24 +152,13 @@ class Planner {
     const { search, dials, rest, configured } = state
     if (search === undefined || isConnected(state)) return false
     if (search.relayFrom !== undefined) {
-      const from = dials.direct === undefined ? search.relayFrom : this.#later(search.relayFrom)
-      if (dials.relay !== undefined || from > this.#now) return false
+      if (dials.relay !== undefined || search.relayFrom > this.#now) return false
       return configured || rest.until <= this.#now
     }
-    const waitsForPeer = !state.dialsFirst && !configured && search.triedAt === undefined
-    const dialMs = Math.max(this.#shares.dialTookMs, this.#runningMs)
-    const due = waitsForPeer ? this.#later(search.due, dialMs) : search.due
-    return dials.direct === undefined && dials.relay === undefined && due <= this.#now
+    return dials.direct === undefined && dials.relay === undefined && search.due <= this.#now
   }
 
-  /** Gives the dial that is under way, here or at the peer, as long as dials take. */
-  #later(at: number, dialMs = this.#shares.dialTookMs): number {
-    const later = at + dialMs
-    this.#wake(later)
-    return later
-  }
-
-  #grantSearch({ state, turnOf }: Waiting, speculative: { dialling: number }): boolean {
+  #grantSearch({ state, teller }: Waiting, speculative: { dialling: number }): boolean {
     const { peer, search, configured } = state
     if (search === undefined) return false
     if (search.relayFrom !== undefined) {
@@ -186,30 +166,24 @@ class Planner {
       this.#grant(peer, { kind: 'dialOver', purpose: 'search' })
       return true
     }
-    if (search.kind === 'found' && search.triedAt === undefined) {
-      if (!mayDialNewcomer(this.#shares, turnOf)) return this.#waitForMinute(this.#shares.newcomers)
-      this.#shares = { ...this.#shares, newcomers: [...this.#shares.newcomers, { at: this.#now, turnOf }] }
-    }
     if (!configured) {
-      if (!mayDialInVain(this.#shares, turnOf)) return this.#waitForMinute(this.#shares.vain)
-      this.#shares = { ...this.#shares, vain: [...this.#shares.vain, { at: this.#now, turnOf, peer }] }
+      if (!mayDial(this.#shared, teller)) {
+        // looks again when the oldest of these dials is a minute old
+        this.#wake((this.#shared.vain[0]?.at ?? this.#now) + 60_000)
+        return false
+      }
+      this.#shared = { ...this.#shared, vain: [...this.#shared.vain, { at: this.#now, teller, peer }] }
     }
     this.#grant(peer, { kind: 'dial', purpose: 'search' })
     return true
   }
 
-  /** Looks again when the oldest of these dials is a minute old. */
-  #waitForMinute(begun: readonly { readonly at: number }[]): false {
-    this.#wake((begun[0]?.at ?? this.#now) + 60_000)
-    return false
-  }
-
-  /** Takes a share for one more speculative relayed connection, from another that failed where that is needed. */
+  /** Takes a place for one more speculative relayed connection, from another that failed where that is needed. */
   #takeSpeculative(speculative: { dialling: number }): boolean {
-    this.#wake(this.#shares.pauseUntil)
-    if (this.#now < this.#shares.pauseUntil) return false
+    this.#wake(this.#shared.pauseUntil)
+    if (this.#now < this.#shared.pauseUntil) return false
     const trying = this.#relayed.filter(({ relayed }) => relayed?.failed === false)
-    if (speculative.dialling + trying.length >= this.#shares.parallel) return false
+    if (speculative.dialling + trying.length >= this.#shared.parallel) return false
     if (
       speculative.dialling + this.#relayed.length >= MAX_SPECULATIVE_RELAYED &&
       !this.#closeOldestFailed()

@@ -9,7 +9,7 @@ import { addressGroupOf } from '../addresses/address-group.ts'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
-import type { ConnectionChecks } from '../libp2p/connection-checks.ts'
+import type { ConnectionChecks } from '../libp2p/liveness-checks.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { MAX_CONNECTIONS } from '../limits.ts'
@@ -22,7 +22,6 @@ import { type Dials, toPeerAddress } from './dials.ts'
 import { type MachineEffect, Machines } from './machines.ts'
 import type { PeerEffect, PeerInput, PeerState, Route } from './peer-state.ts'
 import type { Surroundings } from './plan.ts'
-import { SlowHandshakeError } from './race-dial.ts'
 import type { RelayReservations } from './relay-reservations.ts'
 import { seeConnection } from './seen-connection.ts'
 
@@ -38,7 +37,7 @@ export interface ReachInit {
 
 export interface ReachComponents {
   readonly host: Pick<Libp2p, 'getConnections' | 'peerStore' | 'addEventListener' | 'removeEventListener'>
-  readonly dials: Dials
+  readonly dials: Pick<Dials, 'usable' | 'dial' | 'dialWebRtc' | 'abandon' | 'stop'>
   readonly rules: Pick<AddressRules, 'isBlocked'>
   readonly book: Pick<PeerBook, 'addressesOf' | 'noteFound' | 'noteError'>
   readonly membership: Pick<Membership, 'isMember' | 'onChange' | 'onMember'>
@@ -47,29 +46,6 @@ export interface ReachComponents {
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-}
-
-/** Reaches peers: everything that dials, and everything that closes a connection for want of room, goes through here. */
-export interface Reach {
-  found(way: DiscoveryMethod, find: Find): void
-  /**
-   * A connection now, wherever the peer was ever heard of to be; a second try follows a first that failed. Resolves
-   * when one stands, direct or relayed.
-   */
-  connect(peer: string, signal: AbortSignal): Promise<void>
-  /** Makes relayed connections direct from now on: WebRTC is there. */
-  startUpgrades(): void
-  /** Keeps reservations at members that relay from now on. */
-  startReserving(reservations: RelayReservations): void
-  /** Peers on which a reservation stands. */
-  relays(): readonly string[]
-  /** Describes one peer in one line: what is known, tried and next; undefined when nothing is known of it. */
-  describe(peer: string): string | undefined
-  stop(): void
-}
-
-export function createReach(init: ReachInit, components: ReachComponents): Reach {
-  return new ReachShell(init, components)
 }
 
 /** Somebody waits for a connection. */
@@ -87,7 +63,8 @@ const MEMBER_TAG = 'mesh-member'
 /** Answers of dials kept for whoever waits. */
 const MAX_KEPT_ERRORS = 4
 
-class ReachShell implements Reach {
+/** Reaches peers: everything that dials, and everything that closes a connection for want of room, goes through here. */
+export class Reach {
   readonly #init: ReachInit
   readonly #parts: ReachComponents
   readonly #log: Logger
@@ -129,6 +106,10 @@ class ReachShell implements Reach {
       this.#init.onError(find.peer, new Error('every address lies in a range that is kept out'))
   }
 
+  /**
+   * A connection now, wherever the peer was ever heard of to be; a second try follows a first that failed. Resolves
+   * when one stands, direct or relayed.
+   */
   connect(peer: string, signal: AbortSignal): Promise<void> {
     if (this.#isStopped) return Promise.reject(new Error('stopped'))
     if (peer === this.#init.self) return Promise.reject(new Error('this is the node itself'))
@@ -139,20 +120,24 @@ class ReachShell implements Reach {
     return untilAborted(waiting.promise, signal)
   }
 
+  /** Makes relayed connections direct from now on: WebRTC is there. */
   startUpgrades(): void {
     this.#canUpgrade = true
     this.#wake(this.#now())
   }
 
+  /** Keeps reservations at members that relay from now on. */
   startReserving(reservations: RelayReservations): void {
     this.#reservations = reservations
     for (const { peer } of this.#machines.all()) this.#lookAtOffer(peer)
   }
 
+  /** Peers on which a reservation stands. */
   relays(): readonly string[] {
     return this.#reservations?.relays() ?? []
   }
 
+  /** Describes one peer in one line: what is known, tried and next; undefined when nothing is known of it. */
   describe(peer: string): string | undefined {
     const state = this.#machines.get(peer)
     return state === undefined ? undefined : describeReach(state, this.#now())
@@ -336,8 +321,7 @@ class ReachShell implements Reach {
       (error: unknown) => {
         const errors = this.#waiting.get(peer)?.errors
         if (errors !== undefined && errors.length < MAX_KEPT_ERRORS) errors.push(error)
-        const answered = error instanceof SlowHandshakeError
-        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error), answered })
+        this.#take(peer, { type: 'dialled', route, attempt, error: describeDialError(error) })
       },
     )
   }

@@ -1,7 +1,7 @@
 /** A connection of libp2p as the machines see it. */
 import type { Connection } from '@libp2p/interface'
 import { transportOf } from '../addresses/address-rules.ts'
-import { isAsked } from '../libp2p/doubts.ts'
+import { isAsked } from '../libp2p/liveness.ts'
 import {
   AUTONAT_REQUEST_PROTOCOL,
   MEMBER_PROTOCOL,

@@ -7,7 +7,7 @@ import {
   SPECULATIVE_SPREAD_MS,
   SPECULATIVE_TRY_MS,
 } from './limits.ts'
-import { isAskedFor } from './asked-for.ts'
+import { isAskedFor } from './peer-state.ts'
 import { playMachines, RELAYED } from '../../test/played-machines.ts'
 
 /** Peers that only a relay leads to. */
@@ -28,7 +28,7 @@ test('one is tried at a time; each that becomes direct doubles that, up to the b
     advance(SPECULATIVE_SPREAD_MS)
     widths.push(dials.length)
     for (const { peer } of dials.slice(before)) connect(peer)
-    expect(machines.shares.parallel).toBe(Math.min(4, 2 ** round))
+    expect(machines.shared.parallel).toBe(Math.min(4, 2 ** round))
     connect(`p${round}`, { direct: false })
     connect(`p${round}`)
   }

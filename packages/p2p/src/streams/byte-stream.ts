@@ -39,6 +39,7 @@ export function createByteStream(init: ByteStreamInit): ByteStream {
 class StreamBytes implements ByteStream {
   readonly peer: PeerId
   readonly direct: boolean
+  readonly address: string
   readonly #stream: Stream
   readonly #clock: Clock
   readonly #halfClose: boolean
@@ -61,10 +62,11 @@ class StreamBytes implements ByteStream {
     const { stream, connection, peer, unread, unsent, clock, halfClose = false } = init
     this.peer = peer
     this.direct = connection.direct
+    this.address = addressGroupOf(connection)
     this.#stream = stream
     this.#clock = clock
     this.#halfClose = halfClose
-    this.#reader = new ByteReader(stream, { peer, address: addressGroupOf(connection), unread })
+    this.#reader = new ByteReader(stream, { peer, address: this.address, unread })
     this.#writer = new ByteWriter(stream, unsent)
     this.#isRemoteClosed = stream.remoteWriteStatus === 'closed' && isLive(stream)
     this.#reader.onEmpty = () => this.#onAllRead()

@@ -9,8 +9,8 @@ import type { MemberStreams } from './member-streams.ts'
 
 interface ByteStreamsComponents {
   readonly streams: MemberStreams
-  /** Undefined where the platform has none. */
-  readonly bulk?: Bulk | undefined
+  /** Gives undefined where the platform has none. */
+  readonly bulk: () => Bulk | undefined
   /** Bounds what waits on streams that nobody reads. */
   readonly unread: Scope
   /** Counts what waits to go out on all of them. */
@@ -20,16 +20,8 @@ interface ByteStreamsComponents {
 }
 
 /** Creates the byte streams of one node. */
-export function createByteStreams({
-  streams,
-  bulk,
-  unread,
-  unsent,
-  clock,
-  logger,
-}: ByteStreamsComponents): ByteStreams {
+export function createByteStreams({ streams, bulk, logger, ...shared }: ByteStreamsComponents): ByteStreams {
   const log = logger.child('streams')
-  const shared = { unread, unsent, clock }
   return {
     async handle(protocol, options, handler) {
       await streams.serve(protocol, options, (inbound) => {
@@ -43,17 +35,17 @@ export function createByteStreams({
       })
       if (options.bulk !== true) return
       const { maxPerPeer, halfClose = false } = options
-      bulk?.serve(protocol, { maxPerPeer, halfClose, handle: handler })
+      bulk()?.serve(protocol, { maxPerPeer, halfClose, handle: handler })
     },
     async open(peer, protocol, { signal, halfClose, bulk: mayBeBulk, ...rules }) {
       if (mayBeBulk === true) {
-        const stream = await bulk?.open(peer, protocol, { halfClose: halfClose ?? false })
+        const stream = await bulk()?.open(peer, protocol, { halfClose: halfClose ?? false })
         if (stream !== undefined) return stream
         signal?.throwIfAborted()
       }
       const opened = await streams.open(peer, protocol, { ...rules, signal })
       return createByteStream({ ...opened, ...shared, halfClose })
     },
-    prepare: (peer) => bulk?.prepare(peer),
+    prepare: (peer) => bulk()?.prepare(peer),
   }
 }

@@ -7,7 +7,7 @@ import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
-import { type ConnectionChecks, SilentConnectionError } from '../libp2p/connection-checks.ts'
+import { type ConnectionChecks, SilentConnectionError } from '../libp2p/liveness-checks.ts'
 import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from './limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
@@ -22,41 +22,6 @@ export interface MemberStream {
 }
 
 type StreamHandler = (inbound: MemberStream) => void
-
-export interface MemberStreams {
-  /** Serves a protocol: the handler has the stream until it closes; streams beyond `maxPerPeer` are reset and counted. */
-  serve(
-    protocol: string,
-    rules: StreamRules & { readonly maxPerPeer: number },
-    handler: StreamHandler,
-  ): Promise<void>
-  /**
-   * Opens a stream to a member.
-   *
-   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.not_admitted`, `p2p.unsupported`; the signal's reason
-   */
-  open(
-    peer: PeerId,
-    protocol: string,
-    options: StreamRules & { readonly signal: AbortSignal | undefined },
-  ): Promise<MemberStream>
-  /** Gives the best connection there is, or makes one. @throws MeshError `p2p.unreachable`; the signal's reason */
-  connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection>
-  /**
-   * Runs `task` with a signal that ends after `CHANNEL_OPEN_MS`.
-   *
-   * @throws MeshError `p2p.unreachable` when the time is over; the outer signal's reason
-   */
-  inTime<T>(
-    peer: PeerId,
-    signal: AbortSignal | undefined,
-    task: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T>
-  /** True for a protocol that is served to members who are kept out, too. */
-  isUngated(protocol: string): boolean
-  /** Stops serving and resets all streams. */
-  stop(): Promise<void>
-}
 
 interface MemberStreamsComponents {
   readonly libp2p: Libp2p
@@ -75,11 +40,7 @@ interface MemberStreamsComponents {
 const MAX_INBOUND_STREAMS = 1024
 
 /** Creates the streams of one node; nothing is served until `serve` is called. */
-export function createMemberStreams(components: MemberStreamsComponents): MemberStreams {
-  return new MemberStreamsService(components)
-}
-
-class MemberStreamsService implements MemberStreams {
+export class MemberStreams {
   readonly #components: MemberStreamsComponents
   readonly #admission: StreamAdmission
   readonly #served = new Set<string>()
@@ -92,6 +53,7 @@ class MemberStreamsService implements MemberStreams {
     this.#admission = new StreamAdmission(components)
   }
 
+  /** Serves a protocol: the handler has the stream until it closes; streams beyond `maxPerPeer` are reset and counted. */
   async serve(
     protocol: string,
     rules: StreamRules & { readonly maxPerPeer: number },
@@ -139,6 +101,11 @@ class MemberStreamsService implements MemberStreams {
     handler({ stream, connection, peer })
   }
 
+  /**
+   * Opens a stream to a member.
+   *
+   * @throws MeshError `p2p.unreachable`, `p2p.not_member`, `p2p.not_admitted`, `p2p.unsupported`; the signal's reason
+   */
   open(
     peer: PeerId,
     protocol: string,
@@ -156,14 +123,21 @@ class MemberStreamsService implements MemberStreams {
     })
   }
 
+  /** True for a protocol that is served to members who are kept out, too. */
   isUngated(protocol: string): boolean {
     return this.#ungated.has(protocol)
   }
 
+  /** Gives the best connection there is, or makes one. @throws MeshError `p2p.unreachable`; the signal's reason */
   connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
     return chooseConnection(this.#components, peer, { rules, signal })
   }
 
+  /**
+   * Runs `task` with a signal that ends after `CHANNEL_OPEN_MS`.
+   *
+   * @throws MeshError `p2p.unreachable` when the time is over; the outer signal's reason
+   */
   async inTime<T>(
     peer: PeerId,
     signal: AbortSignal | undefined,
@@ -184,6 +158,7 @@ class MemberStreamsService implements MemberStreams {
     }
   }
 
+  /** Stops serving and resets all streams. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#components.libp2p.unhandle([...this.#served])

@@ -2,13 +2,13 @@
 import type { Socket } from 'node:net'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 
-/** Gives the address of the other side; undefined: it has gone already. */
+/** Gives the address of the other side. @throws Error when it has gone already */
 export function remoteAddressOf({
   remoteAddress,
   remotePort = 0,
-}: Pick<Socket, 'remoteAddress' | 'remotePort'>): Multiaddr | undefined {
+}: Pick<Socket, 'remoteAddress' | 'remotePort'>): Multiaddr {
   const ip = plainIp(remoteAddress)
-  if (ip === undefined) return undefined
+  if (ip === undefined) throw new Error('the other side has gone')
   return multiaddr(`/ip${ip.includes(':') ? 6 : 4}/${ip}/tcp/${remotePort}`)
 }
 

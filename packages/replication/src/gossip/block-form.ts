@@ -13,16 +13,10 @@ const OURS_END = '"Hash":"","PrevHash":""}'
 
 const ascii = new TextDecoder('latin1')
 
-/** The bytes at either end of a block that its form is told by. */
-export const FORM_BYTES = Math.max(PARTIAL_START.length, OURS_END.length)
-
-/**
- * @param first the first bytes of a block as UTF-8, or all of it
- * @param last the last ones
- */
-export function blockFormOf(first: Uint8Array, last: Uint8Array = first): BlockForm {
-  const start = ascii.decode(first.subarray(0, PARTIAL_START.length))
-  const end = ascii.decode(last.subarray(-OURS_END.length))
+/** @param block as UTF-8 */
+export function blockFormOf(block: Uint8Array): BlockForm {
+  const start = ascii.decode(block.subarray(0, PARTIAL_START.length))
+  const end = ascii.decode(block.subarray(-OURS_END.length))
   if (!start.startsWith(START) || !end.endsWith('"}')) return 'unknown'
   if (end !== OURS_END || !start.startsWith(OURS_START)) return 'legacy'
   return start === PARTIAL_START ? 'partial' : 'whole'

@@ -2,13 +2,13 @@ import { type PeerId, silentLogger } from '@mesh/core'
 import { encodeBlock } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
-import { createBlockReceiver } from './block-receiver.ts'
+import { BlockReceiver } from './block-receiver.ts'
 
 test('what a flood brings by one peer holds up neither that peer nor a connected member behind it', async () => {
   const clock = createManualClock()
   const [relay, near] = ['relay', 'near'] as PeerId[] as [PeerId, PeerId]
   const judged: string[] = []
-  const receiver = createBlockReceiver(
+  const receiver = new BlockReceiver(
     { onBlock() {}, onMember() {} },
     {
       ledger: {

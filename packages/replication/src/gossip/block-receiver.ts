@@ -4,17 +4,16 @@
  * 1. Charges the connected author, or else the peer that forwarded the message.
  * 2. Queues it within one budget.
  * 3. Skips an exact repetition.
- * 4. Has the ledger judge it while it inflates.
+ * 4. Inflates it and has the ledger judge it.
  * 5. Learns from its form who sent it, and whether the author is a member.
  *
  * Charged peers take turns. Blocks of one author are judged one after the other.
  */
 import { BoundedMap, type Clock, type Logger, type PeerId } from '@mesh/core'
 import { createRate, type RateLimit } from '@mesh/core/limits'
-import type { Ledger, MergeResult } from '@mesh/ledger'
+import type { Ledger } from '@mesh/ledger'
 import { type BlockForm, blockFormOf } from './block-form.ts'
-import type { Compression, Inflated } from './compression.ts'
-import { PassingBlock } from './passing-block.ts'
+import type { Compression } from './compression.ts'
 import {
   GOSSIP_MEMORY_BYTES,
   INFLATED_BYTES_RATE,
@@ -31,14 +30,6 @@ import { isSignedByMember } from '../presence/signed-by-member.ts'
 import { type WaitingBlock, WaitingBlocks } from './waiting-blocks.ts'
 
 export type ReceiveRefusal = 'OVERLOAD' | 'NOT_GZIP'
-
-export interface BlockReceiver {
-  /** Takes a message to judge it soon; false when it is refused, so that it is not passed on either. */
-  take(message: TopicMessage): boolean
-  readonly counts: { messages: number; repeated: number; bytes: number; accepted: number; rejected: number }
-  readonly refused: Partial<Record<ReceiveRefusal, number>>
-  stop(): void
-}
 
 export interface BlockReceiverInit {
   /** Bytes that waiting and inflated messages may take together; `GOSSIP_MEMORY_BYTES` by default. */
@@ -68,14 +59,7 @@ interface Judged {
 /** The bytes at the end of a gzip: checksum and length of what it holds. */
 const TRAILER_BYTES = 8
 
-export function createBlockReceiver(
-  init: BlockReceiverInit,
-  components: BlockReceiverComponents,
-): BlockReceiver {
-  return new TopicBlockReceiver(init, components)
-}
-
-class TopicBlockReceiver implements BlockReceiver {
+export class BlockReceiver {
   readonly counts = { messages: 0, repeated: 0, bytes: 0, accepted: 0, rejected: 0 }
   readonly refused: Partial<Record<ReceiveRefusal, number>> = {}
   readonly #init: BlockReceiverInit
@@ -96,6 +80,7 @@ class TopicBlockReceiver implements BlockReceiver {
     this.#waiting = new WaitingBlocks({ maxBytes, parallel: MAX_PARALLEL_BLOCKS })
   }
 
+  /** Takes a message to judge it soon; false when it is refused, so that it is not passed on either. */
   take({ author, plaintext, from }: TopicMessage): boolean {
     if (this.#stopped || author === this.#components.ledger.self) return true
     this.counts.messages++
@@ -137,11 +122,10 @@ class TopicBlockReceiver implements BlockReceiver {
   /** Begins with as many as may be judged at a time. */
   #work(): void {
     this.#cancelWork = undefined
-    const { clock } = this.#components
-    for (let block = this.#next(); block !== undefined; block = this.#next()) {
-      const [begun, atMs] = [block, clock.monotonic()]
-      void this.#judge(begun).finally(() => {
-        this.#waiting.done(begun, clock.monotonic() - atMs)
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const block = next
+      void this.#judge(block).finally(() => {
+        this.#waiting.done(block)
         this.#work()
       })
     }
@@ -163,43 +147,21 @@ class TopicBlockReceiver implements BlockReceiver {
   }
 
   async #judge({ author, plaintext, inflatedBytes }: WaitingBlock): Promise<void> {
-    const { compression, clock, logger } = this.#components
+    const { compression, clock, ledger, logger } = this.#components
     try {
       const inflated = await compression.gunzip(plaintext, inflatedBytes)
       const atMs = clock.monotonic()
-      const form = inflated === undefined ? undefined : await this.#receive(inflated, author)
-      if (form === undefined) return void this.#refuse('NOT_GZIP', author)
+      if (inflated === undefined) return void this.#refuse('NOT_GZIP', author)
+      const { accepted, rejected } = await ledger.receiveBlock(inflated, author)
+      this.counts.accepted += accepted
+      this.counts.rejected += rejected.length
       if (this.#stopped) return
+      const form = blockFormOf(inflated)
       this.#last.set(author, { mark: markOf(plaintext), form, atMs })
       this.#tell(author, form)
     } catch (error) {
       logger.error('block not judged', { author, error })
     }
-  }
-
-  /** Has the ledger judge a block; undefined where it turns out to be no gzip. */
-  async #receive(inflated: Inflated, author: PeerId): Promise<BlockForm | undefined> {
-    const { ledger } = this.#components
-    if (inflated instanceof Uint8Array) {
-      this.#count(await ledger.receiveBlock(inflated, author))
-      return blockFormOf(inflated)
-    }
-    const block = new PassingBlock(inflated)
-    try {
-      this.#count(await ledger.receiveBlock(block, author))
-      if (!this.#stopped) await block.drain()
-      return block.form
-    } catch (error) {
-      if (block.hasFailed) return undefined
-      throw error
-    } finally {
-      await block.close()
-    }
-  }
-
-  #count({ accepted, rejected }: MergeResult): void {
-    this.counts.accepted += accepted
-    this.counts.rejected += rejected.length
   }
 
   #tell(author: PeerId, form: BlockForm): void {

@@ -7,18 +7,7 @@ const compression = createCompression(createManualClock())
 const text = new TextEncoder().encode('{"Index":0}'.repeat(5000))
 const MB = 1024 * 1024
 
-/** All that a gzip inflates to, in one; undefined where it is none. */
-async function gunzip(gzip: Uint8Array, maxBytes: number) {
-  const inflated = await compression.gunzip(gzip, maxBytes)
-  if (inflated === undefined || inflated instanceof Uint8Array) return inflated
-  try {
-    const pieces: Uint8Array[] = []
-    for await (const piece of inflated) pieces.push(piece)
-    return new Uint8Array(Buffer.concat(pieces))
-  } catch {
-    return undefined
-  }
-}
+const gunzip = async (gzip: Uint8Array, maxBytes: number) => await compression.gunzip(gzip, maxBytes)
 
 it.each([1e6, 3 * MB])('reads what it wrote, and what another encoder wrote, up to %d', async (maxBytes) => {
   expect(await gunzip(await compression.gzip(text), maxBytes)).toEqual(text)
@@ -35,16 +24,6 @@ it('stops at its bound, long before a bomb is inflated', async () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * MB)
   expect(await gunzip(gzipSync(text), text.length)).toEqual(text)
   expect(await gunzip(gzipSync(text), text.length - 1)).toBeUndefined()
-})
-
-it('gives what is long in pieces of no more than 1 MiB', async () => {
-  const inflated = await compression.gunzip(gzipSync(new Uint8Array(20 * MB)), 20 * MB)
-  let size = 0
-  for await (const { length } of inflated as AsyncIterable<Uint8Array>) {
-    expect(length).toBeLessThanOrEqual(1.1 * MB)
-    size += length
-  }
-  expect(size).toBe(20 * MB)
 })
 
 it.each([1e6, 3 * MB])('gives nothing for what is no gzip, or ends too early, up to %d', async (maxBytes) => {

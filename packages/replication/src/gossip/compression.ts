@@ -5,22 +5,13 @@
 import type { Clock } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { Gunzip, gzipSync } from 'fflate'
-import { MAX_WHOLE_INFLATED_BYTES, INFLATED_PIECE_BYTES } from '../limits.ts'
-
-/** The text that a gzip inflates to: all of it, or piece by piece. */
-export type Inflated = Uint8Array | AsyncIterable<Uint8Array>
 
 export interface Compression {
   gzip(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>
   /** The bytes that these inflate to, by their own word, which may be a lie; undefined for what is no gzip. */
   inflatedBytes(bytes: Uint8Array): number | undefined
-  /**
-   * Inflates. If `maxBytes` is more than 1 MiB, the text should come in pieces of about 256 KiB, to save memory.
-   *
-   * @returns undefined for bytes that are no gzip, or that inflate to nothing or to more than `maxBytes`. Pieces throw instead.
-   *   A caller that stops early must call their `return`
-   */
-  gunzip(bytes: Uint8Array, maxBytes: number): Inflated | undefined | Promise<Inflated | undefined>
+  /** Inflates. Undefined for bytes that are no gzip, or that inflate to nothing or to more than `maxBytes`. */
+  gunzip(bytes: Uint8Array, maxBytes: number): Uint8Array | undefined | Promise<Uint8Array | undefined>
 }
 
 /** 1 KiB inflates to 1 MiB at most: that much comes out at once, and a bomb is noticed early. */
@@ -30,63 +21,26 @@ export function createCompression(clock: Clock): Compression {
   return {
     gzip: (bytes) => gzipSync(bytes, { mtime: 0 }),
     inflatedBytes: inflatedBytesOf,
-    gunzip: (bytes, maxBytes) => {
-      const pieces = boundPieces(inflate(bytes, clock), maxBytes)
-      return maxBytes > MAX_WHOLE_INFLATED_BYTES ? pieces : joinPieces(pieces, maxBytes)
-    },
+    gunzip: (bytes, maxBytes) => inflate(bytes, maxBytes, clock).catch(() => undefined),
   }
 }
 
-/** Throws instead of a piece with which there would be more than `maxBytes`, and at the end where there was nothing. */
-export async function* boundPieces(
-  pieces: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): AsyncGenerator<Uint8Array, void> {
-  let size = 0
-  for await (const piece of pieces) {
-    size += piece.length
-    if (size > maxBytes) throw new RangeError('inflates beyond its bound')
-    yield piece
-  }
-  if (size === 0) throw new RangeError('inflates to nothing')
-}
-
-async function joinPieces(
-  pieces: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> {
+/** Inflates in the time of the loop budget. Throws for what is no gzip, and for more than `maxBytes`. */
+async function inflate(bytes: Uint8Array, maxBytes: number, clock: Clock): Promise<Uint8Array | undefined> {
   const whole = new Uint8Array(maxBytes)
   let size = 0
-  try {
-    for await (const piece of pieces) {
-      whole.set(piece, size)
-      size += piece.length
-    }
-  } catch {
-    return undefined
-  }
-  return whole.subarray(0, size)
-}
-
-async function* inflate(bytes: Uint8Array, clock: Clock): AsyncGenerator<Uint8Array, void> {
-  let parts: Uint8Array[] = []
-  let size = 0
   const stream = new Gunzip((part) => {
-    parts.push(part)
+    whole.set(part, size)
     size += part.length
   })
   const budget = loopBudget(clock)
   for (let at = 0; at < bytes.length; at += INPUT_SLICE_BYTES) {
     const end = at + INPUT_SLICE_BYTES
     stream.push(bytes.subarray(at, end), end >= bytes.length)
-    if (size >= INFLATED_PIECE_BYTES || end >= bytes.length) {
-      yield* parts
-      parts = []
-      size = 0
-    }
     const turn = budget.turn('members')
     if (turn !== undefined) await turn
   }
+  return size === 0 ? undefined : whole.subarray(0, size)
 }
 
 /** The shortest that gzip makes, in bytes: its header and its trailer. */

@@ -8,30 +8,13 @@ import type { Compression } from './compression.ts'
 import { PUBLISH_BYTES } from '../limits.ts'
 import type { ReplicationTopic } from '../ports.ts'
 
-export interface Publisher {
-  /** Queues entries; returns at once. */
-  publish(entries: Iterable<KeyedEntry>): void
-  /** Sends one block as it is, split only by size; resolves with its bytes on the wire, before sealing. */
-  send(entries: Iterable<KeyedEntry>, head?: BlockHead): Promise<number>
-  /** Publishes as `send` does, in one block whatever its size. */
-  sendWhole(entries: Iterable<KeyedEntry>, head: BlockHead): Promise<number>
-  readonly counts: { blocks: number; entries: number; bytes: number; failed: number }
-  /** Resolves when nothing waits to be sent. */
-  drained(): Promise<void>
-  stop(): void
-}
-
 export interface PublisherComponents {
   readonly topic: ReplicationTopic
   readonly compression: Compression
   readonly logger: Logger
 }
 
-export function createPublisher(components: PublisherComponents): Publisher {
-  return new RoomPublisher(components)
-}
-
-class RoomPublisher implements Publisher {
+export class Publisher {
   readonly counts = { blocks: 0, entries: 0, bytes: 0, failed: 0 }
   readonly #components: PublisherComponents
   readonly #waiting = new Map<string, KeyedEntry>()
@@ -43,21 +26,25 @@ class RoomPublisher implements Publisher {
     this.#components = components
   }
 
+  /** Queues entries; returns at once. */
   publish(entries: Iterable<KeyedEntry>): void {
     for (const keyed of entries) this.#waiting.set(positionId(keyed), keyed)
     if (!this.#sending && this.#waiting.size > 0) this.#draining = this.#drain()
   }
 
+  /** Resolves when nothing waits to be sent. */
   drained(): Promise<void> {
     return this.#draining
   }
 
+  /** Sends one block as it is, split only by size; resolves with its bytes on the wire, before sealing. */
   async send(entries: Iterable<KeyedEntry>, head?: BlockHead): Promise<number> {
     let bytes = 0
     for (const batch of batches(entries)) bytes += await this.#sendBatch(batch, head)
     return bytes
   }
 
+  /** Publishes as `send` does, in one block whatever its size. */
   sendWhole(entries: Iterable<KeyedEntry>, head: BlockHead): Promise<number> {
     return this.#sendBatch([...entries], head)
   }

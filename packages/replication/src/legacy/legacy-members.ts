@@ -6,6 +6,7 @@
 import { BoundedMap, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type KeyedEntry, type Ledger, leaderOf } from '@mesh/ledger'
 import {
+  LEGACY_MEMBER_MS,
   MAX_MEMBERS_REMEMBERED,
   NEWCOMER_GRACE_MS,
   REPUBLISH_INTERVAL_MS,
@@ -20,7 +21,6 @@ import type { ReplicationTopic } from '../ports.ts'
 import type { Publisher } from '../gossip/publisher.ts'
 import { startTimer } from '../timer.ts'
 import type { BlockForm } from '../gossip/block-form.ts'
-import { createLegacyPresence, type LegacyPresence } from './legacy-presence.ts'
 
 export interface LegacyMembersInit {
   /** A block of a legacy member was judged; `isFirst` when none was about before. */
@@ -37,31 +37,13 @@ export interface LegacyMembersComponents {
   readonly logger: Logger
 }
 
-export interface LegacyMembers {
-  start(): void
-  /** Tells who sends what from the form of a block that was judged. */
-  blockTaken(author: PeerId, form: BlockForm): void
-  /** Was a legacy member heard within ten minutes? */
-  areAbout(): boolean
-  /** The legacy members that were heard within ten minutes. */
-  list(): readonly PeerId[]
+export class LegacyMembers {
   /** Whole ledgers that this node sent. */
-  readonly wholeLedgersSent: number
-  stop(): void
-}
-
-export function createLegacyMembers(
-  init: LegacyMembersInit,
-  components: LegacyMembersComponents,
-): LegacyMembers {
-  return new ServedLegacyMembers(init, components)
-}
-
-class ServedLegacyMembers implements LegacyMembers {
   wholeLedgersSent = 0
   readonly #init: LegacyMembersInit
   readonly #components: LegacyMembersComponents
-  readonly #presence: LegacyPresence
+  /** The members whose blocks have the legacy form and that do not speak `REPLICATION_PROTOCOL`, by when each was heard. */
+  readonly #heardAt = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
   readonly #senders = new BoundedMap<PeerId, number>(MAX_MEMBERS_REMEMBERED)
   /** Peers on the topic: since when, and whether they were seen to. */
   readonly #onTopic = new Map<PeerId, { readonly since: number; served: boolean }>()
@@ -73,7 +55,6 @@ class ServedLegacyMembers implements LegacyMembers {
   constructor(init: LegacyMembersInit, components: LegacyMembersComponents) {
     this.#init = init
     this.#components = components
-    this.#presence = createLegacyPresence(components)
   }
 
   start(): void {
@@ -83,20 +64,26 @@ class ServedLegacyMembers implements LegacyMembers {
     ]
   }
 
+  /** Tells who sends what from the form of a block that was judged. */
   blockTaken(author: PeerId, form: BlockForm): void {
     if (form === 'whole') this.#senders.set(author, this.#components.clock.monotonic())
     if (form !== 'legacy' || this.#components.ledger.mode === 'off') return
     const isFirst = !this.areAbout()
-    this.#presence.heard(author)
+    const { members, clock } = this.#components
+    if (members.isOurs(author)) this.#heardAt.delete(author)
+    else this.#heardAt.set(author, clock.monotonic())
     this.#init.onHeard(isFirst)
   }
 
+  /** Was a legacy member heard within ten minutes? */
   areAbout(): boolean {
-    return this.#presence.isAbout()
+    return this.list().length > 0
   }
 
+  /** The legacy members that were heard within ten minutes. */
   list(): readonly PeerId[] {
-    return this.#presence.members()
+    const oldestMs = this.#components.clock.monotonic() - LEGACY_MEMBER_MS
+    return [...this.#heardAt].filter(([, atMs]) => atMs > oldestMs).map(([author]) => author)
   }
 
   stop(): void {

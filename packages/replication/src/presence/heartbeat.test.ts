@@ -1,7 +1,7 @@
 import { type Clock, parsePeerId, silentLogger } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, it } from 'vitest'
-import { createHeartbeat } from './heartbeat.ts'
+import { Heartbeat } from './heartbeat.ts'
 
 const MINUTE = 60_000
 
@@ -32,7 +32,7 @@ function createNode() {
   const ended: string[] = []
   let arrived = Promise.withResolvers<void>()
   let begun = 0
-  const heartbeat = createHeartbeat(
+  const heartbeat = new Heartbeat(
     { intervalMs: 2 * MINUTE, livenessMs: 8 * MINUTE, hasLegacy: () => false },
     {
       ledger: {

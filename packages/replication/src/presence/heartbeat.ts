@@ -23,24 +23,8 @@ export interface HeartbeatComponents {
   readonly logger: Logger
 }
 
-export interface Heartbeat {
-  start(): void
-  /** A legacy member was heard: the next beat is due within its interval. */
-  legacyHeard(): void
-  /** The clock was set: the last beat is dated wrong, and the next one is due. */
-  clockSet(): void
+export class Heartbeat {
   /** The time of the last beat, in unix ms. */
-  readonly lastAt: number | undefined
-  stop(): void
-  /** Stops, and ends the heartbeat in the ledger. Resolves when that is written; never rejects. */
-  leave(): Promise<void>
-}
-
-export function createHeartbeat(init: HeartbeatInit, components: HeartbeatComponents): Heartbeat {
-  return new LedgerHeartbeat(init, components)
-}
-
-class LedgerHeartbeat implements Heartbeat {
   lastAt: number | undefined
   readonly #init: HeartbeatInit
   readonly #components: HeartbeatComponents
@@ -57,11 +41,13 @@ class LedgerHeartbeat implements Heartbeat {
     void this.#components.initialSync.wait().then(() => this.#beat())
   }
 
+  /** A legacy member was heard: the next beat is due within its interval. */
   legacyHeard(): void {
     if (this.lastAt === undefined || this.#stopped) return
     this.#waitFor(Math.max(0, this.#intervalMs() - this.#silentMs()))
   }
 
+  /** The clock was set: the last beat is dated wrong, and the next one is due. */
   clockSet(): void {
     if (this.lastAt === undefined || this.#stopped) return
     this.#cancel()
@@ -73,6 +59,7 @@ class LedgerHeartbeat implements Heartbeat {
     this.#cancel()
   }
 
+  /** Stops, and ends the heartbeat in the ledger. Resolves when that is written; never rejects. */
   async leave(): Promise<void> {
     this.stop()
     const { ledger, initialSync, logger } = this.#components

@@ -18,20 +18,6 @@ import type { ReplicationChannels, ReplicationTopic } from '../ports.ts'
 /** Why a node may begin. */
 export type InitialSyncReason = 'reconciled' | 'legacy_ledger' | 'alone' | 'waited_long_enough'
 
-export interface InitialSync {
-  /** Begins to wait, at the start and after a long suspension. */
-  begin(): void
-  readonly ready: boolean
-  /** Monotonic ms since when this node has been ready; undefined while it waits, also after a suspension. */
-  readonly readySince: number | undefined
-  readonly reason: InitialSyncReason | undefined
-  /** Resolves when the node may begin; never when it is stopped before. */
-  wait(): Promise<void>
-  sessionSucceeded(): void
-  legacyBlockTaken(): void
-  stop(): void
-}
-
 export interface InitialSyncComponents {
   readonly ledger: Pick<Ledger, 'holdClaims' | 'releaseClaims'>
   readonly topic: ReplicationTopic
@@ -54,7 +40,7 @@ const ALONE_AFTER_MS: Readonly<Record<ExpectedMembers, number>> = {
   meeting: ALONE_MEETING_MS,
 }
 
-export function createInitialSync(components: InitialSyncComponents): InitialSync {
+export function createInitialSync(components: InitialSyncComponents) {
   const { ledger, topic, channels, clock, expectedMembers = () => 'somebody' } = components
   let reason: InitialSyncReason | undefined
   let begunAt = clock.monotonic()
@@ -86,6 +72,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     cancel = clock.after(LOOK_AGAIN_MS, look, { keepAlive: true })
   }
   return {
+    /** Begins to wait, at the start and after a long suspension. */
     begin() {
       if (reason !== undefined) waiting = Promise.withResolvers<void>()
       reason = undefined
@@ -95,15 +82,17 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
       cancel()
       lookLater()
     },
-    get ready() {
+    get ready(): boolean {
       return reason !== undefined
     },
-    get readySince() {
+    /** Monotonic ms since when this node has been ready; undefined while it waits, also after a suspension. */
+    get readySince(): number | undefined {
       return readySince
     },
-    get reason() {
+    get reason(): InitialSyncReason | undefined {
       return reason
     },
+    /** Resolves when the node may begin; never when it is stopped before. */
     wait: () => waiting.promise,
     sessionSucceeded: () => finish('reconciled'),
     legacyBlockTaken() {
@@ -115,5 +104,7 @@ export function createInitialSync(components: InitialSyncComponents): InitialSyn
     },
   }
 }
+
+export type InitialSync = ReturnType<typeof createInitialSync>
 
 const LOOK_AGAIN_MS = 1_000

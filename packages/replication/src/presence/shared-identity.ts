@@ -28,19 +28,6 @@ interface SharedIdentityComponents {
   readonly compareSoon: () => void
 }
 
-export interface SharedIdentityWatch {
-  /** The time since which another process is known to use the identity of this node, in unix ms; undefined: none is. */
-  readonly since: number | undefined
-  /** Lists the living members that say that two processes use their identity. */
-  others(): readonly PeerId[]
-  stop(): void
-}
-
-/** Starts to watch the ledger. */
-export function watchSharedIdentity(components: SharedIdentityComponents): SharedIdentityWatch {
-  return new LedgerIdentityWatch(components)
-}
-
 interface IdentityRecord {
   /** The numbers of processes, the last one wrote it. */
   readonly processes: readonly string[]
@@ -50,7 +37,9 @@ interface IdentityRecord {
 
 const PROCESS_BYTES = 8
 
-class LedgerIdentityWatch implements SharedIdentityWatch {
+/** Watches the ledger from the start on. */
+export class SharedIdentityWatch {
+  /** The time since which another process is known to use the identity of this node, in unix ms; undefined: none is. */
   since: number | undefined
   readonly #components: SharedIdentityComponents
   /** The number of this process; undefined until it asks. */
@@ -73,6 +62,7 @@ class LedgerIdentityWatch implements SharedIdentityWatch {
     this.#unsubscribe = components.ledger.subscribe((event) => this.#hear(event))
   }
 
+  /** Lists the living members that say that two processes use their identity. */
   others(): readonly PeerId[] {
     const { ledger, clock } = this.#components
     const snapshot = ledger.snapshot()

@@ -2,7 +2,7 @@ import type { PeerId } from '@mesh/core'
 import { createManualClock, createSeededRandom } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { FEW_JOINED, JOINED_MOST_MS, SECOND_CALLER_MS, SPREAD_PEERS } from '../limits.ts'
-import { createCatchUp } from './catch-up.ts'
+import { CatchUp } from './catch-up.ts'
 import type { SessionResult } from './session-result.ts'
 
 const peerAt = (number: number) => `p${String(number).padStart(3, '0')}` as PeerId
@@ -13,7 +13,7 @@ function meet(count: number, tookMs: number) {
   const peers = Array.from({ length: count }, (_, at) => peerAt(at))
   const asked: { readonly peer: PeerId; readonly atMs: number }[] = []
   const began = clock.monotonic()
-  const catchUp = createCatchUp({
+  const catchUp = new CatchUp({
     self: 'a' as PeerId,
     channels: { peersWith: () => peers, onPeerWith: () => () => {} } as never,
     topic: { peers: () => peers },

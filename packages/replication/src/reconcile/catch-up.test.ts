@@ -2,7 +2,7 @@ import type { PeerId } from '@mesh/core'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { MAX_OWN_SESSIONS, SPREAD_DELAY_MS, UNHEARD_CHECK_INTERVAL_MS } from '../limits.ts'
-import { type CatchUp, createCatchUp } from './catch-up.ts'
+import { CatchUp } from './catch-up.ts'
 import type { Reconciler } from './reconciler.ts'
 import type { SessionResult } from './session-result.ts'
 
@@ -29,7 +29,7 @@ function createWatched(peers: readonly PeerId[], heard: () => readonly PeerId[] 
       return () => {}
     },
   }
-  const catchUp: CatchUp = createCatchUp({
+  const catchUp: CatchUp = new CatchUp({
     self: 'self' as PeerId,
     channels: channels as never,
     topic: { peers: heard },
@@ -62,17 +62,17 @@ test('who brought news is not asked for it, unless somebody else brought some me
   expect(newlyAsked()).toEqual([ALICE, BOB])
   await end(ALICE, BOB)
   catchUp.sessionEnded(resultOf(ALICE, true))
-  catchUp.rulesChanged()
+  catchUp.compareSoon()
   await clock.advance(SPREAD_DELAY_MS)
   expect(newlyAsked()).toEqual([ALICE, BOB])
 })
 
 test('who is asked while a session with it runs is asked again when that has ended', async () => {
   const { clock, catchUp, newlyAsked, end } = createWatched([ALICE])
-  catchUp.rulesChanged()
+  catchUp.compareSoon()
   await clock.advance(SPREAD_DELAY_MS)
   expect(newlyAsked()).toEqual([ALICE])
-  catchUp.rulesChanged()
+  catchUp.compareSoon()
   await clock.advance(SPREAD_DELAY_MS)
   expect(newlyAsked()).toEqual([])
   await end(ALICE)

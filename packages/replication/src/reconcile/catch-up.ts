@@ -29,21 +29,6 @@ import type { Reconciler } from './reconciler.ts'
 import type { SessionResult } from './session-result.ts'
 import { startTimer } from '../timer.ts'
 
-export interface CatchUp {
-  start(): void
-  /** Must be told of every session that ended, ours and theirs. */
-  sessionEnded(result: SessionResult): void
-  /** Must be told when what was refused may be taken: this node lets others in than before, or its clock is right again. */
-  rulesChanged(): void
-  /** Must be told when an old entry came that has ended: others may have taken it, and are told when ledgers are compared. */
-  replayed(): void
-  /** Must be told when this node asked whether another process uses its identity: the answer comes in a comparison. */
-  identityAsked(): void
-  /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
-  clockSet(): void
-  stop(): void
-}
-
 export interface CatchUpComponents {
   readonly self: PeerId
   readonly channels: ReplicationChannels
@@ -53,11 +38,7 @@ export interface CatchUpComponents {
   readonly random: Random
 }
 
-export function createCatchUp(components: CatchUpComponents): CatchUp {
-  return new ScheduledCatchUp(components)
-}
-
-class ScheduledCatchUp implements CatchUp {
+export class CatchUp {
   readonly #components: CatchUpComponents
   /** Peers to compare with as soon as a session is free, and none runs with them. */
   readonly #due = new Set<PeerId>()
@@ -103,6 +84,7 @@ class ScheduledCatchUp implements CatchUp {
     for (const peer of channels.peersWith(REPLICATION_PROTOCOL)) this.#joined(peer)
   }
 
+  /** Must be told of every session that ended, ours and theirs. */
   sessionEnded({ peer, outcome, news }: SessionResult): void {
     if (this.#stopping.signal.aborted) return
     if (outcome === 'failed') return this.#retry(peer)
@@ -111,18 +93,15 @@ class ScheduledCatchUp implements CatchUp {
     if (news) this.#askSoon(peer)
   }
 
-  rulesChanged(): void {
+  /**
+   * Compares with some peers soon. Called when what was refused may be taken by now, when an old entry came that has ended
+   * and that others may have taken, and when this node asks whether another process uses its identity.
+   */
+  compareSoon(): void {
     if (!this.#stopping.signal.aborted) this.#askSoon()
   }
 
-  replayed(): void {
-    if (!this.#stopping.signal.aborted) this.#askSoon()
-  }
-
-  identityAsked(): void {
-    if (!this.#stopping.signal.aborted) this.#askSoon()
-  }
-
+  /** Must be told when this node's clock was set: everybody that it can ask hears of it soon. */
   clockSet(): void {
     if (this.#stopping.signal.aborted) return
     for (const peer of this.#components.channels.peersWith(REPLICATION_PROTOCOL))

@@ -9,11 +9,6 @@ import { CONTESTED_CROWD, CONTESTED_DELAY_MS, CONTESTED_MOST_CROWDS, MAX_CONTEST
 import type { ReplicationTopic } from '../ports.ts'
 import type { Publisher } from '../gossip/publisher.ts'
 
-export interface Contested {
-  refusedThere(keyed: KeyedEntry, code: string): void
-  stop(): void
-}
-
 export interface ContestedComponents {
   readonly ledger: Pick<Ledger, 'self' | 'snapshot'>
   readonly publisher: Pick<Publisher, 'publish'>
@@ -22,7 +17,7 @@ export interface ContestedComponents {
   readonly random: Random
 }
 
-export function createContested(components: ContestedComponents): Contested {
+export function createContested(components: ContestedComponents) {
   const { ledger, publisher, topic, clock, random } = components
   const waiting = new Map<string, KeyedEntry>()
   let cancel: (() => void) | undefined
@@ -53,7 +48,7 @@ export function createContested(components: ContestedComponents): Contested {
     )
   }
   return {
-    refusedThere(keyed, code) {
+    refusedThere(keyed: KeyedEntry, code: string) {
       if (!isOfInterest(keyed, code) || waiting.size >= MAX_CONTESTED) return
       waiting.set(positionId(keyed), keyed)
       cancel ??= clock.after(delayMs(), tell)
@@ -64,3 +59,5 @@ export function createContested(components: ContestedComponents): Contested {
     },
   }
 }
+
+export type Contested = ReturnType<typeof createContested>

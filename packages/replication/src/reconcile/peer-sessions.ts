@@ -5,7 +5,8 @@
 import { BoundedMap, type PeerId } from '@mesh/core'
 import { MAX_MEMBERS_REMEMBERED } from '../limits.ts'
 
-export interface PeerSync {
+/** The counts of the sessions with one peer. */
+export interface PeerCounts {
   /** Unix ms of the last session that went well. */
   lastSyncAt: number | undefined
   /** Do both hold the same? Undefined after an exchange, until the next comparison. */
@@ -16,6 +17,10 @@ export interface PeerSync {
   entriesOut: number
   bytesIn: number
   bytesOut: number
+}
+
+interface PeerSync {
+  readonly counts: PeerCounts
   /** The time before which the peer is not asked, in monotonic ms. */
   pausedUntil: number
   /** A state of the two that a session could not make equal; until then, monotonic ms. */
@@ -45,15 +50,9 @@ export function createPeerSessions(): PeerSessions {
 }
 
 function unknownPeer(): PeerSync {
+  const lately = { lastSyncAt: undefined, equal: undefined, lastFailure: undefined }
   return {
-    lastSyncAt: undefined,
-    equal: undefined,
-    lastFailure: undefined,
-    sessions: 0,
-    entriesIn: 0,
-    entriesOut: 0,
-    bytesIn: 0,
-    bytesOut: 0,
+    counts: { ...lately, sessions: 0, entriesIn: 0, entriesOut: 0, bytesIn: 0, bytesOut: 0 },
     pausedUntil: Number.NEGATIVE_INFINITY,
     knownDifference: undefined,
     clockOffsetMs: undefined,

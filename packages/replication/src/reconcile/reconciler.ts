@@ -37,33 +37,9 @@ import {
 import { RemoteWait } from './remote-wait.ts'
 import { createRefusalMemory, type RefusalMemory } from './refusals.ts'
 import { RefusedThere } from './refused-there.ts'
-import { createSession, type Session } from '../session/session.ts'
+import { Session } from '../session/session.ts'
 import type { SyncMessage } from '../session/sync-message.ts'
 import { decodeSyncMessage, encodeSyncMessage } from '../session/sync-message-codec.ts'
-
-export interface Reconciler {
-  /** Answers inbound sessions from now on. */
-  start(): Promise<void>
-  /**
-   * Runs a session, or joins the one that runs with this peer. Never rejects.
-   * @param options.onSlow called once, when the peer has kept the session waiting for `SLOW_SESSION_MS` in all
-   */
-  reconcile(peer: PeerId, options?: ReconcileOptions): Promise<SessionResult>
-  /** True when the peer is not to be asked now, as it broke the protocol. */
-  isPaused(peer: PeerId): boolean
-  /** Forgets who was refused for not being let in, and which differences that left. */
-  admissionChanged(): void
-  /** Forgets what was refused as coming from the future: this node's clock was set. */
-  clockSet(): void
-  /** Sessions that run now. */
-  readonly running: number
-  readonly peers: PeerSessions
-  readonly failures: Readonly<Partial<Record<ReconcileFailure, number>>>
-  /** The counts of what this node refused in sessions, and of what was refused of what it sent, by code. */
-  readonly refusedHere: Readonly<Record<string, number>>
-  readonly refusedThere: Readonly<Record<string, number>>
-  stop(): void
-}
 
 interface ReconcileOptions {
   readonly signal?: AbortSignal
@@ -87,13 +63,10 @@ export interface ReconcilerComponents {
   readonly logger: Logger
 }
 
-export function createReconciler(init: ReconcilerInit, components: ReconcilerComponents): Reconciler {
-  return new ChannelReconciler(init, components)
-}
-
-class ChannelReconciler implements Reconciler {
+export class Reconciler {
   readonly peers: PeerSessions
   readonly failures: Partial<Record<ReconcileFailure, number>> = {}
+  /** The counts of what this node refused in sessions, and of what was refused of what it sent, by code. */
   readonly refusedHere: Record<string, number> = {}
   readonly #init: ReconcilerInit
   readonly #components: ReconcilerComponents
@@ -115,6 +88,7 @@ class ChannelReconciler implements Reconciler {
     this.peers = createPeerSessions()
   }
 
+  /** Sessions that run now. */
   get running(): number {
     return this.#channels.size
   }
@@ -123,11 +97,16 @@ class ChannelReconciler implements Reconciler {
     return this.#theirs.counts
   }
 
+  /** Answers inbound sessions from now on. */
   async start(): Promise<void> {
     const options = { maxMessageBytes: MAX_SYNC_MESSAGE_BYTES, maxPerPeer: 1 }
     await this.#components.channels.handle(REPLICATION_PROTOCOL, options, (channel) => this.#accept(channel))
   }
 
+  /**
+   * Runs a session, or joins the one that runs with this peer. Never rejects.
+   * @param options.onSlow called once, when the peer has kept the session waiting for `SLOW_SESSION_MS` in all
+   */
   reconcile(peer: PeerId, options: ReconcileOptions = {}): Promise<SessionResult> {
     const running = this.#own.get(peer)
     if (running !== undefined) return running
@@ -136,16 +115,19 @@ class ChannelReconciler implements Reconciler {
     return session
   }
 
+  /** True when the peer is not to be asked now, as it broke the protocol. */
   isPaused(peer: PeerId): boolean {
     return this.peers.of(peer).pausedUntil > this.#components.clock.monotonic()
   }
 
+  /** Forgets who was refused for not being let in, and which differences that left. */
   admissionChanged(): void {
     this.#ours.forget('GATED')
     this.#theirs.forget('GATED')
     this.peers.forgetDifferences()
   }
 
+  /** Forgets what was refused as coming from the future: this node's clock was set. */
   clockSet(): void {
     this.#ours.forget('FUTURE')
     this.peers.forgetDifferences()
@@ -243,7 +225,7 @@ class ChannelReconciler implements Reconciler {
   ): Session {
     const now = () => this.#components.clock.monotonic()
     const hello = { ...helloOf(snapshot), nowMs: Math.round(this.#components.clock.now()) }
-    const session = createSession({
+    const session = new Session({
       role,
       maxEntries: this.#init.maxEntries,
       snapshot,
@@ -373,7 +355,7 @@ class ChannelReconciler implements Reconciler {
       messages,
     }
     const now = this.#components.clock.monotonic()
-    noteSession(this.peers.of(of.peer), result, this.#components.clock.now())
+    noteSession(this.peers.of(of.peer).counts, result, this.#components.clock.now())
     if (failure !== undefined) this.#count(failure)
     if (failure !== undefined && isFault(failure)) this.peers.of(of.peer).pausedUntil = now + FAULT_PAUSE_MS
     if (!this.#isStopped()) this.#init.onSession(result)

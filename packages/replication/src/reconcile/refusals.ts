@@ -11,15 +11,6 @@ import {
   REFUSALS_REMEMBERED,
 } from '../limits.ts'
 
-export interface RefusalMemory {
-  has(id: string, nowMs: number): boolean
-  /** @param code a ledger's RejectionCode, or whatever word a remote used for it */
-  add(id: string, code: string, nowMs: number): void
-  /** Forgets what was refused for this reason, of ids that begin so: it does not hold any more. */
-  forget(code: string, prefix?: string): void
-  readonly size: number
-}
-
 interface RefusalMemoryInit {
   readonly capacity?: number
   /** How long a lease of this network lasts, in ms. */
@@ -29,31 +20,35 @@ interface RefusalMemoryInit {
 export function createRefusalMemory({
   capacity = REFUSALS_REMEMBERED,
   livenessMs = LIVENESS_MS,
-}: RefusalMemoryInit = {}): RefusalMemory {
+}: RefusalMemoryInit = {}) {
   const refusals = new BoundedMap<string, { readonly code: string; readonly until: number }>(capacity)
   return {
-    has(id, nowMs) {
+    has(id: string, nowMs: number): boolean {
       const refusal = refusals.get(id)
       if (refusal === undefined) return false
       if (refusal.until > nowMs) return true
       refusals.delete(id)
       return false
     },
-    add(id, code, nowMs) {
+    /** @param code a ledger's RejectionCode, or whatever word a remote used for it */
+    add(id: string, code: string, nowMs: number) {
       const keptMs = refusalKeptMs(code, livenessMs)
       if (keptMs === 0) return
       refusals.set(id, { code, until: nowMs + keptMs })
     },
-    forget(code, prefix = '') {
+    /** Forgets what was refused for this reason, of ids that begin so: it does not hold any more. */
+    forget(code: string, prefix: string = '') {
       for (const [id, refusal] of refusals) {
         if (refusal.code === code && id.startsWith(prefix)) refusals.delete(id)
       }
     },
-    get size() {
+    get size(): number {
       return refusals.size
     },
   }
 }
+
+export type RefusalMemory = ReturnType<typeof createRefusalMemory>
 
 /** How long a refusal for this reason stands. */
 function refusalKeptMs(code: string, livenessMs: number): number {

@@ -3,7 +3,7 @@ import type { PeerId } from '@mesh/core'
 import type { Snapshot } from '@mesh/ledger'
 import { differingRange, helloOf } from '../session/hello.ts'
 import type { Session, SessionFault } from '../session/session.ts'
-import type { PeerSync } from './peer-sessions.ts'
+import type { PeerCounts } from './peer-sessions.ts'
 
 /** Why sessions ended early, as counted. */
 export type ReconcileFailure =
@@ -79,7 +79,7 @@ export function outcomeOf(session: Session, tally: Tally, now: Snapshot): Sessio
   return differingRange(helloOf(now), session.theirs) === undefined ? 'equal' : 'reconciled'
 }
 
-export function noteSession(sync: PeerSync, result: SessionResult, nowMs: number): void {
+export function noteSession(sync: PeerCounts, result: SessionResult, nowMs: number): void {
   sync.sessions++
   sync.entriesIn += result.accepted
   sync.entriesOut += result.sent

@@ -1,11 +1,6 @@
 /** Bounds on what an honest remote asks and sends in one session, from the two ledgers' sizes. */
 import { LEAF_ENTRIES, MAX_LEDGER_ENTRIES, RANGE_FANOUT } from '../limits.ts'
 
-export interface SessionBudget {
-  /** False when less than `amount` is left. */
-  take(kind: keyof Amounts, amount: number): boolean
-}
-
 interface Amounts {
   /** Ranges received; with lists, items, wants and entries they are what the remote sends. */
   ranges: number
@@ -28,11 +23,7 @@ const SLACK = 1024
 const splitsOf = (size: number) => Math.ceil((8 * size) / LEAF_ENTRIES) + SLACK
 
 /** @param most entries that a remote may claim to hold; beyond, it is treated as one with that many */
-export function createBudget(
-  ours: number,
-  claimed: number,
-  most: number = MAX_LEDGER_ENTRIES,
-): SessionBudget {
+export function createBudget(ours: number, claimed: number, most: number = MAX_LEDGER_ENTRIES) {
   const theirs = Math.min(claimed, most)
   const left: Amounts = {
     ranges: RANGE_FANOUT * splitsOf(theirs),
@@ -46,9 +37,12 @@ export function createBudget(
     walked: 2 * ours + SLACK,
   }
   return {
-    take(kind, amount) {
+    /** False when less than `amount` is left. */
+    take(kind: keyof Amounts, amount: number): boolean {
       left[kind] -= amount
       return left[kind] >= 0
     },
   }
 }
+
+export type SessionBudget = ReturnType<typeof createBudget>

@@ -24,7 +24,7 @@ import { listItem } from './short-hash.ts'
 import { createBudget, type SessionBudget } from './session-budget.ts'
 import { isWellFormed } from './well-formed.ts'
 import type { Hello, RangeClaim, Refusal, SyncMessage } from './sync-message.ts'
-import { createSyncMessageBuilder, type SyncMessageBuilder } from './sync-message-builder.ts'
+import { SyncMessageBuilder } from './sync-message-builder.ts'
 
 /** Why a session was given up: always the remote's doing. */
 export type SessionFault =
@@ -56,32 +56,6 @@ export interface Received {
   readonly refused: readonly Refusal[]
 }
 
-export interface Session {
-  readonly role: 'initiator' | 'responder'
-  /** The initiator's first message. */
-  open(): SyncMessage
-  receive(message: SyncMessage): Received
-  /**
-   * The message that answers the last one; undefined when nothing is left to say, or after a fault. Yields after each
-   * piece of work, so that other work can have its turn.
-   * @param refused what the ledger refused of the entries received
-   * @param retracted tombstones of those of them that have ended; as many are sent as there is room for
-   */
-  answering(
-    refused: readonly Refusal[],
-    retracted?: readonly KeyedEntry[],
-  ): Generator<undefined, SyncMessage | undefined>
-  /** The number of parts of messages that wait for an answer: ranges, wants, and items of lists. */
-  readonly pending: number
-  /** Neither side has more to say; the last answer, if any, is still to be sent. */
-  readonly done: boolean
-  readonly fault: SessionFault | undefined
-  /** Known after the remote's first message. */
-  readonly theirs: Hello | undefined
-  /** The number of messages received. */
-  readonly messages: number
-}
-
 /** Something that waits for an answer, and the number of parts that it keeps until then. */
 type Task = { readonly parts: number } & (
   | { readonly kind: 'range'; readonly claim: RangeClaim }
@@ -89,15 +63,14 @@ type Task = { readonly parts: number } & (
   | { readonly kind: 'serve'; readonly rest: Iterator<Position> }
 )
 
-export function createSession(init: SessionInit): Session {
-  return new ReconcileSession(init)
-}
-
-class ReconcileSession implements Session {
+export class Session {
   readonly role: 'initiator' | 'responder'
+  /** Neither side has more to say; the last answer, if any, is still to be sent. */
   done = false
   fault: SessionFault | undefined
+  /** Known after the remote's first message. */
   theirs: Hello | undefined
+  /** The number of messages received. */
   messages = 0
   readonly #init: SessionInit
   readonly #tasks: Task[] = []
@@ -111,12 +84,14 @@ class ReconcileSession implements Session {
     this.role = init.role
   }
 
+  /** The number of parts of messages that wait for an answer: ranges, wants, and items of lists. */
   get pending(): number {
     return this.#tasks.reduce((sum, { parts }) => sum + parts, 0)
   }
 
+  /** The initiator's first message. */
   open(): SyncMessage {
-    return createSyncMessageBuilder().build(false, this.#init.hello)
+    return new SyncMessageBuilder().build(false, this.#init.hello)
   }
 
   receive(message: SyncMessage): Received {
@@ -134,12 +109,18 @@ class ReconcileSession implements Session {
     return { entries: message.entries, refused: message.refused }
   }
 
+  /**
+   * The message that answers the last one; undefined when nothing is left to say, or after a fault. Yields after each
+   * piece of work, so that other work can have its turn.
+   * @param refused what the ledger refused of the entries received
+   * @param retracted tombstones of those of them that have ended; as many are sent as there is room for
+   */
   *answering(
     refused: readonly Refusal[],
     retracted: readonly KeyedEntry[] = [],
   ): Generator<undefined, SyncMessage | undefined> {
     if (this.fault !== undefined || this.done) return undefined
-    const builder = createSyncMessageBuilder()
+    const builder = new SyncMessageBuilder()
     for (const refusal of refused) builder.addRefusal(refusal)
     for (const tombstone of retracted) {
       if (builder.full || this.#budget?.take('sent', 1) !== true) break

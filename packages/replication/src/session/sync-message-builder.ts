@@ -3,30 +3,13 @@ import type { KeyedEntry, Position } from '@mesh/ledger'
 import { MAX_LISTS_IN_MESSAGE, MAX_RANGES_IN_MESSAGE, MAX_MESSAGE_ITEMS, MESSAGE_BYTES } from '../limits.ts'
 import type { Hello, ListItem, RangeClaim, RangeList, Refusal, SyncMessage } from './sync-message.ts'
 
-export interface SyncMessageBuilder {
-  /** No further range, list or entry belongs in this message. */
-  readonly full: boolean
-  /** Nothing in it that asks for an answer. */
-  readonly idle: boolean
-  addRange(range: RangeClaim): void
-  addList(list: RangeList): void
-  addWant(position: Position): void
-  addEntry(keyed: KeyedEntry): void
-  addRefusal(refusal: Refusal): void
-  build(more: boolean, hello: Hello | undefined): SyncMessage
-}
-
-export function createSyncMessageBuilder(): SyncMessageBuilder {
-  return new BoundedSyncMessage()
-}
-
 /** Tags and lengths of one part, rounded up. */
 const PART_BYTES = 12
 const RANGE_BYTES = PART_BYTES + 40
 const ITEM_BYTES = PART_BYTES + 40
 const ENTRY_BYTES = PART_BYTES + 100
 
-class BoundedSyncMessage implements SyncMessageBuilder {
+export class SyncMessageBuilder {
   readonly #ranges: RangeClaim[] = []
   readonly #lists: RangeList[] = []
   readonly #wants: Position[] = []
@@ -34,6 +17,7 @@ class BoundedSyncMessage implements SyncMessageBuilder {
   readonly #refused: Refusal[] = []
   #bytes = 0
 
+  /** No further range, list or entry belongs in this message. */
   get full(): boolean {
     return (
       this.#bytes >= MESSAGE_BYTES ||
@@ -43,6 +27,7 @@ class BoundedSyncMessage implements SyncMessageBuilder {
     )
   }
 
+  /** Nothing in it that asks for an answer. */
   get idle(): boolean {
     return this.#ranges.length + this.#lists.length + this.#wants.length + this.#entries.length === 0
   }

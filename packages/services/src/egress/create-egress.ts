@@ -12,9 +12,9 @@ import { createLegacyEgress } from '../legacy/serve-legacy-egress.ts'
 import { MAX_PEER_CONNECTIONS, WITHDRAW_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { EGRESS_PROTOCOL, LEGACY_EGRESS_PROTOCOL } from '../protocols.ts'
-import { reset, splice, type Traffic } from '../streams/splice.ts'
-import type { Unwritten } from '../streams/unwritten.ts'
-import { type Accepted, acceptRequest, servedBy } from '../wire/accept.ts'
+import { spliceToEnd, type Traffic } from '../streams/splice.ts'
+import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
+import { type Accepted, acceptRequest } from '../wire/accept.ts'
 import { decodeEgressRequest, type EgressRequest } from '../wire/messages.ts'
 import { createRefusals, type Refusals } from '../wire/refusals.ts'
 import { createDestinations, type Destinations, type DestinationsInit } from './destinations.ts'
@@ -48,23 +48,16 @@ export interface EgressStatus {
   readonly refusals: Readonly<Record<string, number>>
 }
 
-export interface Egress {
-  start(): Promise<void>
-  /** Withdraws the entry, ends every connection. Takes a second at most. Idempotent. */
-  stop(): Promise<void>
-  status(): EgressStatus
-}
-
 export function createEgress(init: EgressInit, components: EgressComponents): Egress {
-  return new NodeEgress(init, { ...components, log: components.log.child('egress') })
+  return new Egress(init, { ...components, log: components.log.child('egress') })
 }
 
-class NodeEgress implements Egress {
+export class Egress {
   readonly #components: EgressComponents
   readonly #destinations: Destinations
   readonly #refusals: Refusals
   readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
-  readonly #open = new Set<() => void>()
+  readonly #open = new Set<(reason: Error) => void>()
   #connections = 0
   #stopAnnouncing: (() => void) | undefined
 
@@ -104,11 +97,12 @@ class NodeEgress implements Egress {
     log.info('egress offered')
   }
 
+  /** Withdraws the entry, ends every connection. Takes a second at most. Idempotent. */
   async stop(): Promise<void> {
     if (this.#stopAnnouncing === undefined) return
     this.#stopAnnouncing()
     this.#stopAnnouncing = undefined
-    for (const end of this.#open) end()
+    for (const end of this.#open) end(new Error('egress was ended'))
     const { ledger, clock } = this.#components
     await Promise.race([ledger.delete(BUCKETS.egress, ledger.self).settled, delay(clock, WITHDRAW_MS)])
   }
@@ -124,18 +118,14 @@ class NodeEgress implements Egress {
 
   async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
     const { host, port } = request
-    const { clock, network } = this.#components
-    const { reading, shared } = servedBy(stream, this.#components)
+    const { clock, network, unwritten } = this.#components
     const asker = network.addressOf(stream.peer) ?? stream.peer
-    const destinations = this.#destinations
-    const socket = await dialDestination({ host, port, destinations, asker, clock, signal, reading })
+    const to = { host, port, destinations: this.#destinations, asker, isPaused: true }
+    const socket = await dialDestination({ ...to, clock, signal })
     answerOk()
     this.#connections++
-    const end = () => reset(socket)
-    this.#open.add(end)
-    await new Promise<void>((resolve) => {
-      splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => resolve() })
-    })
-    this.#open.delete(end)
+    const [traffic, open] = [this.#traffic, this.#open]
+    const shared = sharedBy(unwritten.served, stream, network)
+    await spliceToEnd(socket, stream, { traffic, open, head: rest, shared })
   }
 }

@@ -11,11 +11,6 @@ import { RequestRefused } from '../wire/accept.ts'
 import { createNameResolver, type ResolveName } from './resolve-name.ts'
 import type { Asker } from './system-names.ts'
 
-export interface Destinations {
-  /** The addresses of the host that may be dialled. @throws RequestRefused `forbidden`, `target_down`; the signal's reason */
-  resolve(host: string, asker: Asker): Promise<readonly IpAddress[]>
-}
-
 export interface DestinationsInit {
   /** Served although private, loopback or this machine's. */
   readonly allow: readonly Cidr[]
@@ -25,7 +20,7 @@ export interface DestinationsInit {
   readonly clock: Clock
 }
 
-export function createDestinations(init: DestinationsInit): Destinations {
+export function createDestinations(init: DestinationsInit) {
   const { allow, ownAddresses, resolveName = createNameResolver() } = init
 
   function refusal(address: IpAddress): string | undefined {
@@ -39,7 +34,8 @@ export function createDestinations(init: DestinationsInit): Destinations {
   }
 
   return {
-    async resolve(host, asker) {
+    /** The addresses of the host that may be dialled. @throws RequestRefused `forbidden`, `target_down`; the signal's reason */
+    async resolve(host: string, asker: Asker): Promise<readonly IpAddress[]> {
       const addresses = (await addressesOf(host, (name) => resolveName(name, asker))).slice(
         0,
         MAX_DIALLED_ADDRESSES,
@@ -52,6 +48,8 @@ export function createDestinations(init: DestinationsInit): Destinations {
     },
   }
 }
+
+export type Destinations = ReturnType<typeof createDestinations>
 
 const WORDS: ReadonlyMap<string, string> = new Map([
   ['loopback', 'a loopback address'],

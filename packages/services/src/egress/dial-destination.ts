@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { DIAL_MS } from '../limits.ts'
 import { type Clock, toError, untilAborted } from '@mesh/core'
-import { dial, type Reading } from '../streams/dial.ts'
+import { dial } from '../streams/dial.ts'
 import { within } from '../timeout.ts'
 import { RequestRefused } from '../wire/accept.ts'
 import type { Destinations } from './destinations.ts'
@@ -14,8 +14,8 @@ export interface DialDestinationInit {
   readonly asker: string
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** How the socket is to be read; at once unless given. */
-  readonly reading?: Reading
+  /** True: nothing is read until the socket is resumed. */
+  readonly isPaused: boolean
 }
 
 /**
@@ -23,7 +23,7 @@ export interface DialDestinationInit {
  * @throws RequestRefused; the signal's reason
  */
 export async function dialDestination(init: DialDestinationInit): Promise<Socket> {
-  const { host, port, destinations, asker, clock, signal, reading } = init
+  const { host, port, destinations, asker, clock, signal, isPaused } = init
   const addresses = await within({ clock, ms: DIAL_MS, signal }, (limited) =>
     untilAborted(destinations.resolve(host, { asker, signal: limited }), limited),
   ).catch((error: unknown) => {
@@ -35,7 +35,7 @@ export async function dialDestination(init: DialDestinationInit): Promise<Socket
   for (const address of addresses) {
     try {
       const withinMs = DIAL_MS / addresses.length
-      return await dial({ address: { host: address, port }, withinMs, clock, signal, ...reading })
+      return await dial({ address: { host: address, port }, withinMs, clock, signal, isPaused })
     } catch (error) {
       signal.throwIfAborted()
       reason = `${address} port ${port}: ${toError(error).message}`

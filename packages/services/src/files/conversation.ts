@@ -9,21 +9,9 @@ import { decodeFileMessage, encodeFileMessage, type FileMessage } from './file-m
 import { BUSY_RATE, FILE_IDLE_MS, MAX_REASON_CHARS } from './limits.ts'
 import type { FileChannel } from './ports.ts'
 
-export interface Conversation {
-  send(message: FileMessage): Promise<void>
-  /** A message that is encoded already; the channel keeps its bytes. */
-  sendEncoded(message: Uint8Array): Promise<void>
-  /** Undefined when the remote closed. @throws MeshError `files.broken_off` */
-  next(): Promise<FileMessage | undefined>
-  /** Tells the remote every few seconds that this side works. */
-  whileBusy<T>(work: Promise<T>): Promise<T>
-  close(): Promise<void>
-  abort(reason: Error): void
-}
-
 const BUSY_INTERVAL_MS = FILE_IDLE_MS / 3
 
-export function createConversation(channel: FileChannel, { clock }: { readonly clock: Clock }): Conversation {
+export function createConversation(channel: FileChannel, { clock }: { readonly clock: Clock }) {
   const messages = channel.messages()[Symbol.asyncIterator]()
   const mayBeBusy = createTokenBucket(BUSY_RATE, clock)
   const send = async (message: Uint8Array) => {
@@ -56,16 +44,19 @@ export function createConversation(channel: FileChannel, { clock }: { readonly c
   }
 
   return {
-    send: (message) => send(encodeFileMessage(message)),
+    send: (message: FileMessage) => send(encodeFileMessage(message)),
+    /** A message that is encoded already; the channel keeps its bytes. */
     sendEncoded: send,
-    async next() {
+    /** Undefined when the remote closed. @throws MeshError `files.broken_off` */
+    async next(): Promise<FileMessage | undefined> {
       for (;;) {
         const message = await nextInTime()
         if (message?.type !== 'busy') return message
         if (!mayBeBusy.take()) throw breakOff('the remote says without pause that it is busy')
       }
     },
-    async whileBusy(work) {
+    /** Tells the remote every few seconds that this side works. */
+    async whileBusy<T>(work: Promise<T>): Promise<T> {
       let cancel = () => {}
       const tell = () => {
         cancel = clock.after(BUSY_INTERVAL_MS, () => {
@@ -81,9 +72,11 @@ export function createConversation(channel: FileChannel, { clock }: { readonly c
       }
     },
     close: () => channel.close(),
-    abort: (reason) => channel.abort(reason),
+    abort: (reason: Error) => channel.abort(reason),
   }
 }
+
+export type Conversation = ReturnType<typeof createConversation>
 
 function brokenOff(cause: unknown): MeshError {
   if (cause instanceof MeshError && cause.code.startsWith('files.')) return cause

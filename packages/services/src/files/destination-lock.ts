@@ -7,15 +7,6 @@ import { basename, dirname, join } from 'node:path'
 import { filesError } from './errors.ts'
 import { isSystemError } from './scan.ts'
 
-export interface DestinationLocks {
-  /**
-   * Resolves with what lets it go.
-   * @param path of the lock's file, in a folder that exists
-   * @throws MeshError `files.locked`
-   */
-  take(path: string): Promise<() => Promise<void>>
-}
-
 /** The processes that may hold a place. */
 export interface HolderProcesses {
   /** Names this process for as long as it lives, in one line. */
@@ -24,11 +15,7 @@ export interface HolderProcesses {
   isRunning(name: string): boolean
 }
 
-export function createDestinationLocks(processes: HolderProcesses): DestinationLocks {
-  return new ProcessLocks(processes)
-}
-
-class ProcessLocks implements DestinationLocks {
+export class DestinationLocks {
   readonly #processes: HolderProcesses
   /** The files that transfers of this process hold, by their real path. */
   readonly #held = new Set<string>()
@@ -37,6 +24,11 @@ class ProcessLocks implements DestinationLocks {
     this.#processes = processes
   }
 
+  /**
+   * Resolves with what lets it go.
+   * @param path of the lock's file, in a folder that exists
+   * @throws MeshError `files.locked`
+   */
   async take(path: string): Promise<() => Promise<void>> {
     // links may lead to one folder by several ways
     const file = join(await realpath(dirname(path)), basename(path))

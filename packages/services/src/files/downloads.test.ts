@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDownloads } from './downloads.ts'
+import { Downloads } from './downloads.ts'
 import { MAX_DOWNLOADS } from './limits.ts'
 import type { ReceivedFile, ReceiveFileInit } from './receive-file.ts'
 
@@ -26,7 +26,7 @@ function createFetches() {
       asked.push({ ...init, end, fail })
       init.signal.addEventListener('abort', () => fail(init.signal.reason as Error))
     })
-  return { asked, downloads: createDownloads({ processes: { self: '7', isRunning: () => false }, fetch }) }
+  return { asked, downloads: new Downloads({ processes: { self: '7', isRunning: () => false }, fetch }) }
 }
 
 const statesOf = ({ downloads }: ReturnType<typeof createFetches>) =>

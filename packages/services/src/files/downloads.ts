@@ -1,10 +1,10 @@
 /** Fetches shares for people and programs of this machine, several at a time, and remembers how each ended. */
 import { toError } from '@mesh/core'
+import { Scope } from '@mesh/core/limits'
 import { checkServiceName } from '../services/service-name.ts'
-import { createDestinationLocks, type DestinationLocks, type HolderProcesses } from './destination-lock.ts'
+import { DestinationLocks, type HolderProcesses } from './destination-lock.ts'
 import { filesError } from './errors.ts'
-import { createListRoom } from './list-room.ts'
-import { MAX_DOWNLOADS } from './limits.ts'
+import { LISTS, MAX_DOWNLOADS } from './limits.ts'
 import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
 
 export interface Download {
@@ -23,25 +23,6 @@ export type DownloadState =
   | ({ readonly type: 'received' } & ReceivedFile)
   | { readonly type: 'failed'; readonly error: Error }
 
-export interface Downloads {
-  /** Those that run, and the last that ended. */
-  list(): readonly Download[]
-  /**
-   * Begins, or begins again where an earlier try ended; what has come already is gone on with. Does nothing where the
-   * same runs.
-   * @throws MeshError `services.bad_name`, `files.too_many`
-   */
-  start(name: string, destination: string): Promise<void>
-  /**
-   * Fetches a share for one caller, who is told of each state; listed as the others are.
-   * @throws MeshError `files.*`, `services.bad_name`; the signal's reason
-   */
-  receive(init: DownloadInit): Promise<ReceivedFile>
-  /** Ends it where it runs, and forgets it; what has come stays on the disk. */
-  remove(name: string): Promise<void>
-  stop(): Promise<void>
-}
-
 export type DownloadInit = Omit<ReceiveFileInit, 'locks' | 'lists'>
 
 interface DownloadsInit {
@@ -57,27 +38,29 @@ interface Running {
   readonly done: Promise<void>
 }
 
-export function createDownloads(init: DownloadsInit): Downloads {
-  return new NodeDownloads(init)
-}
-
-class NodeDownloads implements Downloads {
+export class Downloads {
   readonly #fetch: DownloadsInit['fetch']
   readonly #locks: DestinationLocks
-  readonly #lists = createListRoom()
+  readonly #lists = new Scope(LISTS)
   /** The newest is last. */
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()
 
   constructor({ processes, fetch }: DownloadsInit) {
     this.#fetch = fetch
-    this.#locks = createDestinationLocks(processes)
+    this.#locks = new DestinationLocks(processes)
   }
 
+  /** Those that run, and the last that ended. */
   list(): readonly Download[] {
     return [...this.#all.values()]
   }
 
+  /**
+   * Begins, or begins again where an earlier try ended; what has come already is gone on with. Does nothing where the
+   * same runs.
+   * @throws MeshError `services.bad_name`, `files.too_many`
+   */
   async start(name: string, destination: string): Promise<void> {
     checkServiceName(name)
     if (this.#running.get(name)?.destination === destination) return
@@ -100,6 +83,10 @@ class NodeDownloads implements Downloads {
     this.#running.set(name, { destination, end, done: ended.finally(() => this.#running.delete(name)) })
   }
 
+  /**
+   * Fetches a share for one caller, who is told of each state; listed as the others are.
+   * @throws MeshError `files.*`, `services.bad_name`; the signal's reason
+   */
   async receive(init: DownloadInit): Promise<ReceivedFile> {
     const { name, destination } = init
     let progress: Progress | undefined
@@ -122,6 +109,7 @@ class NodeDownloads implements Downloads {
     }
   }
 
+  /** Ends it where it runs, and forgets it; what has come stays on the disk. */
   async remove(name: string): Promise<void> {
     await this.#end(name)
     this.#all.delete(name)

@@ -57,20 +57,6 @@ interface FileReceiver {
   readonly transport: string | undefined
 }
 
-export interface FileSharing {
-  start(): Promise<void>
-  /** @throws MeshError `services.bad_name`, `files.unreadable`, `files.too_many` */
-  offer(name: string, path: string): Promise<void>
-  /** Ends its transfers, too. @returns was it offered? */
-  withdraw(name: string): Promise<boolean>
-  offers(): readonly FileOffer[]
-  /** The problems that a person should look after. */
-  problems(): readonly ServicesProblem[]
-  /** After each change of `offers` other than progress. */
-  onChange(listener: (name: string) => void): () => void
-  stop(): Promise<void>
-}
-
 interface Offer {
   readonly name: string
   readonly path: string
@@ -91,11 +77,7 @@ interface Receiver extends FileReceiver {
   movedAt: number
 }
 
-export function createFileSharing(components: FilesComponents): FileSharing {
-  return new NodeFileSharing(components)
-}
-
-class NodeFileSharing implements FileSharing {
+export class FileSharing {
   readonly #components: FilesComponents
   readonly #clock: Clock
   readonly #log: Logger
@@ -138,6 +120,7 @@ class NodeFileSharing implements FileSharing {
     })
   }
 
+  /** @throws MeshError `services.bad_name`, `files.unreadable`, `files.too_many` */
   async offer(name: string, path: string): Promise<void> {
     checkServiceName(name)
     const { signal } = new AbortController()
@@ -167,6 +150,7 @@ class NodeFileSharing implements FileSharing {
     this.#changed(name)
   }
 
+  /** Ends its transfers, too. @returns was it offered? */
   async withdraw(name: string): Promise<boolean> {
     const offer = this.#offers.get(name)
     if (offer === undefined) return false
@@ -206,12 +190,14 @@ class NodeFileSharing implements FileSharing {
     })
   }
 
+  /** The problems that a person should look after. */
   problems(): readonly ServicesProblem[] {
     return this.offers()
       .filter(({ takenBy }) => takenBy !== undefined)
       .map(({ name, takenBy }) => nameTaken(`The file ${name}`, takenBy))
   }
 
+  /** After each change of `offers` other than progress. */
   onChange(listener: (name: string) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,42 +1,56 @@
 /**
- * The bytes of one file on their way to the disk: gathered into large writes, hashed as they came, one write at a
+ * The bytes of one file on their way to the disk: gathered into large blocks, hashed as they came, one block written at a
  * time while the next is gathered. A sender that is faster than the disk is made to wait. Runs of zeros are not written:
  * they stay holes of the file, or become them.
  */
 import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { GatheredPieces } from './gathered-pieces.ts'
-import { BLOCKS_PER_CALL, FILE_BLOCK_BYTES, MAX_FILE_MESSAGE_BYTES } from './limits.ts'
+import { BLOCKS_PER_CALL, FILE_BLOCK_BYTES } from './limits.ts'
 
 const WRITE_BYTES = BLOCKS_PER_CALL * FILE_BLOCK_BYTES
+const ZEROS = new Uint8Array(FILE_BLOCK_BYTES)
 
 export class FileWriter {
   readonly #file: FileHandle
   readonly #hash: Hash
+  /** Bytes that are still to come, at the most. */
+  #left: number
   #at: number
   /** Where the bytes on the disk end: there is nothing behind it. */
   #written: number
-  readonly #gathered = new GatheredPieces()
+  #block: Buffer
+  #used = 0
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param hash of the first `offset` bytes, which the file holds */
-  constructor(file: FileHandle, offset: number, hash: Hash) {
+  /** @param hash of the first `offset` bytes, which the file holds @param size the bytes of the whole file */
+  constructor(
+    file: FileHandle,
+    { offset, size }: { readonly offset: number; readonly size: number },
+    hash: Hash,
+  ) {
     this.#file = file
     this.#at = offset
     this.#written = offset
+    this.#left = size - offset
     this.#hash = hash
+    this.#block = this.#newBlock()
   }
 
   /** Bytes of the file so far, those on their way included. */
   get size(): number {
-    return this.#at + this.#gathered.byteLength
+    return this.#at + this.#used
   }
 
-  /** Keeps the bytes until they are written, or copies them. @returns a promise to wait for before more is added, if any */
-  add(bytes: Uint8Array): Promise<void> | undefined {
+  /** Copies the bytes, no more than are still to come. Wait for it before more is added. */
+  async add(bytes: Uint8Array): Promise<void> {
     this.#hash.update(bytes)
-    this.#gathered.add(bytes)
-    return this.#gathered.byteLength < WRITE_BYTES ? undefined : this.#flush()
+    for (let rest = bytes; rest.byteLength > 0; ) {
+      const some = rest.subarray(0, this.#block.byteLength - this.#used)
+      this.#block.set(some, this.#used)
+      this.#used += some.byteLength
+      rest = rest.subarray(some.byteLength)
+      if (this.#used === this.#block.byteLength) await this.#flush()
+    }
   }
 
   /** Writes all that came. @returns SHA-256 of the whole file, 32 bytes */
@@ -50,31 +64,31 @@ export class FileWriter {
 
   async #flush(): Promise<void> {
     await this.#writing
-    if (this.#gathered.byteLength === 0) return
-    const at = this.#at
-    this.#at += this.#gathered.byteLength
-    const pieces = this.#gathered.take()
-    this.#writing = this.#writeRuns(pieces, at)
+    const [block, at] = [this.#block.subarray(0, this.#used), this.#at]
+    this.#at += this.#used
+    this.#left -= this.#used
+    this.#used = 0
+    this.#block = this.#newBlock()
+    this.#writing = this.#writeRuns(block, at)
     // told by the next flush
     this.#writing.catch(() => {})
   }
 
+  #newBlock(): Buffer {
+    return Buffer.allocUnsafe(Math.min(WRITE_BYTES, Math.max(1, this.#left)))
+  }
+
   /** Writes what stands between pieces of zeros with one call each. */
-  async #writeRuns(pieces: readonly Uint8Array[], position: number): Promise<void> {
-    let [at, run] = [position, [] as Uint8Array[]]
-    const writeRun = async () => {
-      if (run.length === 0) return
-      const start = at - run.reduce((sum, { byteLength }) => sum + byteLength, 0)
-      await writeAll(this.#file, run, start)
-      this.#written = at
-      run = []
+  async #writeRuns(block: Buffer, position: number): Promise<void> {
+    const pieceAt = (at: number) => block.subarray(at, at + FILE_BLOCK_BYTES)
+    for (let at = 0; at < block.byteLength; at += FILE_BLOCK_BYTES) {
+      const start = at
+      while (at < block.byteLength && !isZero(pieceAt(at))) at += FILE_BLOCK_BYTES
+      if (at === start) continue
+      const run = block.subarray(start, at)
+      await writeAll(this.#file, run, position + start)
+      this.#written = position + start + run.byteLength
     }
-    for (const piece of pieces) {
-      if (isZero(piece)) await writeRun()
-      else run.push(piece)
-      at += piece.byteLength
-    }
-    await writeRun()
   }
 }
 
@@ -82,29 +96,10 @@ function isZero(piece: Uint8Array): boolean {
   return piece[0] === 0 && Buffer.compare(piece, ZEROS.subarray(0, piece.byteLength)) === 0
 }
 
-/** Zeros for the longest piece, which is one message. */
-const ZEROS = new Uint8Array(MAX_FILE_MESSAGE_BYTES)
-
-async function writeAll(file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<void> {
-  let at = position
-  let rest = pieces
-  while (rest.length > 0) {
-    const { bytesWritten } = await file.writev(rest, at)
-    at += bytesWritten
-    rest = withoutFirst(rest, bytesWritten)
-  }
-}
-
 /** A disk that is nearly full may take a part only. */
-function withoutFirst(pieces: readonly Uint8Array[], byteCount: number): Uint8Array[] {
-  let skip = byteCount
-  const rest: Uint8Array[] = []
-  for (const piece of pieces) {
-    if (skip >= piece.byteLength) skip -= piece.byteLength
-    else {
-      rest.push(skip === 0 ? piece : piece.subarray(skip))
-      skip = 0
-    }
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let at = 0; at < bytes.byteLength; ) {
+    const { bytesWritten } = await file.write(bytes, at, bytes.byteLength - at, position + at)
+    at += bytesWritten
   }
-  return rest
 }

@@ -15,8 +15,6 @@ export const BLOCKS_PER_CALL = 16
 export const FEW_BLOCKS_PER_CALL = 2
 /** Receivers that may have much read ahead for each of them. */
 export const FEW_RECEIVERS = 8
-/** A list of files that took longer to make, in ms, rests for as long before it is made again. */
-export const LONG_LIST_MS = 8
 
 /** Files and folders of one share: a receiver holds the whole list in memory. */
 export const MAX_MANIFEST_ENTRIES = 200_000
@@ -26,10 +24,10 @@ export const NAMES_AT_A_TIME = 1_000
 export const STATS_AT_A_TIME = 256
 /** Text of all paths of one share in UTF-8, for the same reason. */
 export const MAX_MANIFEST_BYTES = 32 * 2 ** 20
-/** The memory that one entry of a list takes beside its path, in bytes. */
-export const PACKED_ENTRY_BYTES = 19
+/** The memory that one entry of a list takes beside its path, in bytes: about so much. */
+export const ENTRY_BYTES = 192
 /** Memory of the lists of all downloads together, in bytes: one list as long as may be always has room alone. */
-export const MAX_LIST_BYTES = 40 * 2 ** 20
+export const LISTS = { all: 72 * 2 ** 20 } satisfies ScopeLimits
 /** The bytes that Linux takes as a path, in UTF-8. */
 export const MAX_PATH_BYTES = 4_096
 /** The bytes that common file systems take as one name, in UTF-8. */
@@ -76,9 +74,5 @@ export const MAX_REASON_CHARS = 500
 export const MAX_REASON_BYTES = 2_048
 /** A receiver that took nothing for this long makes room for one that waits. */
 export const IDLE_RECEIVER_MS = 5_000
-/** Pieces of a file below this many bytes are copied one behind the other: one of a byte takes two hundred more where it stands alone. */
-export const SHORT_PIECE_BYTES = 256
-/** Bytes of a legacy member's file that are gathered before they are written. */
-export const RAW_WRITE_BYTES = 2 ** 20
 /** How often a name is looked up that nobody offers, beside looking whenever the ledger changes. */
 export const PROVIDER_CHECK_MS = 5_000

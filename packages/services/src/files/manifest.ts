@@ -3,7 +3,6 @@
  * paths that stay inside the folder it makes: `checkPath` says what is wrong with any other.
  */
 import { sep } from 'node:path'
-import { HashedPaths } from './hashed-paths.ts'
 import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTES } from './limits.ts'
 import { pathByteLength } from './path-bytes.ts'
 
@@ -19,26 +18,18 @@ export interface ManifestEntry {
   readonly isExecutable: boolean
 }
 
-/** Entries in the order in which they were added; an array is such. */
-export interface ManifestEntries extends Iterable<ManifestEntry> {
-  readonly length: number
-  at(index: number): ManifestEntry | undefined
-}
-
 export interface Manifest {
   /** The base name of what is shared. */
   readonly name: string
   /** False for a single file, which is the only entry then. */
   readonly isFolder: boolean
   /** Folders before what is inside them. */
-  readonly entries: ManifestEntries
+  readonly entries: readonly ManifestEntry[]
 }
 
 /** Bytes of all files together. */
 export function totalBytes({ entries }: Pick<Manifest, 'entries'>): number {
-  let bytes = 0
-  for (const { size } of entries) bytes += size
-  return bytes
+  return entries.reduce((bytes, { size }) => bytes + size, 0)
 }
 
 /** The path of the folder that an entry is in; empty at the top. */
@@ -100,10 +91,8 @@ function checkPath(path: string): string | undefined {
 export class ManifestCheck {
   readonly #isFolder: boolean
   readonly #nameProblem: string | undefined
-  readonly #folders = new HashedPaths()
-  /** The folder of the last entry: most entries have that of the one before them. */
-  #folder = ''
-  readonly #paths = new HashedPaths()
+  readonly #folders = new Set([''])
+  readonly #paths = new Set<string>()
   #entryCount = 0
   #bytes = 0
   #textBytes = 0
@@ -111,7 +100,6 @@ export class ManifestCheck {
   constructor({ name, isFolder }: Pick<Manifest, 'name' | 'isFolder'>) {
     this.#isFolder = isFolder
     this.#nameProblem = checkName(name)
-    this.#folders.add('')
   }
 
   /** Says what is wrong with the next entry, or with all so far. */
@@ -139,11 +127,9 @@ export class ManifestCheck {
     if (!this.#isFolder && (isFolder || this.#entryCount > 0)) return 'a file that is no file'
     if (!Number.isSafeInteger(size) || size < 0 || (isFolder && size > 0)) return 'a size that is none'
     if (!Number.isSafeInteger(modifiedMs)) return 'a time that is none'
-    if (!this.#paths.add(path)) return 'two files of one name'
-    const parent = folderOf(path)
-    if (parent !== this.#folder && !this.#folders.has(parent))
-      return 'a file outside the folders of the share'
-    this.#folder = parent
+    if (this.#paths.has(path)) return 'two files of one name'
+    this.#paths.add(path)
+    if (!this.#folders.has(folderOf(path))) return 'a file outside the folders of the share'
     if (isFolder) this.#folders.add(path)
     return undefined
   }

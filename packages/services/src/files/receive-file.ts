@@ -7,6 +7,8 @@
  * 4. Goes on after a break. Ends after a fault that time cannot cure.
  */
 import { BUCKETS, delay, MeshError, type PeerId, toError } from '@mesh/core'
+import type { Scope } from '@mesh/core/limits'
+import { awaitCommit } from '../await-commit.ts'
 import { findProvider } from '../find-provider.ts'
 import { createConversation } from './conversation.ts'
 import type { DestinationLocks } from './destination-lock.ts'
@@ -20,7 +22,6 @@ import {
   RETRY_MAX_MS,
   RETRY_MIN_MS,
 } from './limits.ts'
-import type { ListRoom } from './list-room.ts'
 import { receiveRawFile } from './legacy/receive-raw-file.ts'
 import type { FilesComponents } from './ports.ts'
 import { FILE_PROTOCOL, LEGACY_FILE_PROTOCOL } from './protocol.ts'
@@ -34,8 +35,8 @@ export interface ReceiveFileInit {
   readonly destination: string
   /** Those of this process: two transfers never write to one place. */
   readonly locks: DestinationLocks
-  /** Room of this process for the lists of what comes. */
-  readonly lists: ListRoom
+  /** Bounds the memory of this process for the lists of what comes: `LISTS`. */
+  readonly lists: Scope
   readonly signal: AbortSignal
   readonly onState?: (state: ReceiveState) => void
 }
@@ -118,29 +119,9 @@ async function awaitProvider(
     if (provider !== undefined && provider !== ledger.self) return provider
     if (!isTold) onState({ type: 'waiting' })
     isTold = true
-    await changeOf(ledger, { clock, signal })
+    // liveness ends without a commit
+    await awaitCommit(() => true, { ledger, clock }, { ms: PROVIDER_CHECK_MS, signal })
   }
-}
-
-/** Resolves with the ledger's next commit, or after a while: liveness ends without one. */
-function changeOf(
-  ledger: FilesComponents['ledger'],
-  { clock, signal }: Pick<FilesComponents, 'clock'> & Pick<ReceiveFileInit, 'signal'>,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (settle: () => void) => {
-      unsubscribe()
-      cancel()
-      signal.removeEventListener('abort', onAbort)
-      settle()
-    }
-    const onAbort = () => end(() => reject(signal.reason))
-    const cancel = clock.after(PROVIDER_CHECK_MS, () => end(resolve), { keepAlive: true })
-    const unsubscribe = ledger.subscribe((event) => {
-      if (event.type === 'committed') end(resolve)
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
 }
 
 type TryComponents = FilesComponents & { readonly onMoved: (bytes: number) => void }

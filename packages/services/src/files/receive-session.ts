@@ -8,6 +8,7 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import type { Place, Scope } from '@mesh/core/limits'
 import type { Conversation } from './conversation.ts'
 import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
@@ -16,7 +17,6 @@ import { digestSoFar, hashPrefix } from './hash-file.ts'
 import { MAX_FINISHING, MAX_HASH_FAILURES, MAX_WANTED_AHEAD } from './limits.ts'
 import { type LeftOut, LeftOutList } from './left-out.ts'
 import type { ManifestEntry } from './manifest.ts'
-import type { ListRoom, ListShare } from './list-room.ts'
 import { type OfferedManifest, receiveManifest } from './receive-manifest.ts'
 import { shownPath } from './path-bytes.ts'
 import { refusalError } from './refusal.ts'
@@ -30,7 +30,7 @@ export interface ReceiveSessionInit {
   /** The destination as the person gave it: a path to write to, or a folder to write into. */
   readonly destination: string
   readonly locks: DestinationLocks
-  readonly lists: ListRoom
+  readonly lists: Scope
   readonly signal: AbortSignal
   /** Called when the manifest has come. */
   readonly onShare: (share: ShareSize) => void
@@ -55,18 +55,18 @@ interface ShareSize {
 
 /** Resolves when the share stands. @throws MeshError `files.*`; the signal's reason */
 export async function receiveShare(init: ReceiveSessionInit): Promise<ReceivedShare> {
-  const room = init.lists.share()
+  const place = init.lists.reserve({ size: 0 })
   try {
-    return await receiveListed(init, room)
+    return await receiveListed(init, place)
   } finally {
-    room.release()
+    place?.release()
   }
 }
 
-async function receiveListed(init: ReceiveSessionInit, room: ListShare): Promise<ReceivedShare> {
+async function receiveListed(init: ReceiveSessionInit, place: Place | undefined): Promise<ReceivedShare> {
   const { conversation, name, entries, locks } = init
   await conversation.send({ type: 'request', name, entries, anyNames: true })
-  const manifest = await receiveManifest(conversation, room)
+  const manifest = await receiveManifest(conversation, place)
   const destination = await resolveDestination(init.destination, manifest.name)
   const staging = await conversation.whileBusy(openStaging(manifest, { destination, locks }))
   try {
@@ -208,12 +208,16 @@ class ShareReceiver {
 
   async #begin(wanted: Wanted, offset: number): Promise<void> {
     if (this.#writer !== undefined) throw unexpected('begin')
-    if (offset === wanted.offset) this.#writer = new FileWriter(wanted.file, offset, wanted.hash)
+    if (offset === wanted.offset) this.#writer = this.#writerAt(wanted, offset, wanted.hash)
     else if (offset === 0) {
       await wanted.file.truncate(0)
       this.#init.onBytes(-wanted.offset, false)
-      this.#writer = new FileWriter(wanted.file, 0, createHash('sha256'))
+      this.#writer = this.#writerAt(wanted, 0, createHash('sha256'))
     } else throw unexpected('begin at another place')
+  }
+
+  #writerAt({ file, entry: { size } }: Wanted, offset: number, hash: Hash): FileWriter {
+    return new FileWriter(file, { offset, size }, hash)
   }
 
   async #write({ entry }: Wanted, bytes: Uint8Array): Promise<void> {

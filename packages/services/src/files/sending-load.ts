@@ -2,9 +2,9 @@
  * Shared by all receivers of this node's files: the memory of what is read ahead, and the lists of what is offered. A list
  * is made once for all receivers that asked meanwhile, and kept once where it is still the same.
  */
-import type { Clock } from '@mesh/core'
+import { BoundedMap, type Clock } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
-import { BLOCKS_PER_CALL, FEW_BLOCKS_PER_CALL, FEW_RECEIVERS, LONG_LIST_MS } from './limits.ts'
+import { BLOCKS_PER_CALL, FEW_BLOCKS_PER_CALL, FEW_RECEIVERS, MAX_OFFERED_FILES } from './limits.ts'
 import { type Scan, scanShare } from './scan.ts'
 
 interface SendingLoadInit {
@@ -13,9 +13,18 @@ interface SendingLoadInit {
   readonly receivers: () => number
 }
 
+/** The lists of one path, of which one is made at a time. */
+interface ShareLists {
+  running?: Promise<unknown>
+  /** The list that those who ask now will get. */
+  next?: Promise<Scan> | undefined
+  /** The last one, for as long as somebody has it. */
+  last?: WeakRef<Scan>
+}
+
 export class SendingLoad {
   readonly #init: SendingLoadInit
-  readonly #lists = new Map<string, ShareList>()
+  readonly #lists = new BoundedMap<string, ShareLists>(MAX_OFFERED_FILES)
 
   constructor(init: SendingLoadInit) {
     this.#init = init
@@ -32,66 +41,23 @@ export class SendingLoad {
   }
 
   /** Lists what is at a path, at some moment after this call. @throws MeshError `files.unreadable`, `files.too_many` */
-  async list(path: string): Promise<Scan> {
-    const list = this.#lists.get(path) ?? new ShareList(path, this.#init.clock)
-    this.#lists.set(path, list)
-    try {
-      return await list.make()
-    } finally {
-      if (list.isIdle) this.#lists.delete(path)
-    }
+  list(path: string): Promise<Scan> {
+    const lists = this.#lists.get(path) ?? {}
+    this.#lists.set(path, lists)
+    return (lists.next ??= makeList(path, lists))
   }
 }
 
-/** The list of one path: one is made at a time, and after one that took long the next one waits for as long. */
-class ShareList {
-  readonly #path: string
-  readonly #clock: Clock
-  /** Resolves when the list that is being made is done, and as long a time after it has gone by. */
-  #busy: Promise<void> | undefined
-  /** The list that those who ask now will get. */
-  #next: Promise<Scan> | undefined
-  /** The last one, for as long as somebody has it. */
-  #last: WeakRef<Scan> | undefined
-
-  constructor(path: string, clock: Clock) {
-    this.#path = path
-    this.#clock = clock
-  }
-
-  /** True when it remembers nothing that anybody else has. */
-  get isIdle(): boolean {
-    return this.#busy === undefined && this.#next === undefined && this.#last?.deref() === undefined
-  }
-
-  make(): Promise<Scan> {
-    return (this.#next ??= this.#makeNext())
-  }
-
-  async #makeNext(): Promise<Scan> {
-    await this.#busy
-    this.#next = undefined
-    const made = scanShare(this.#path, new AbortController().signal)
-    this.#busy = this.#restAfter(made)
-    const scan = this.#keptOnce(await made)
-    this.#last = new WeakRef(scan)
-    return scan
-  }
-
-  /** Resolves, whatever becomes of the work, when as long a time as it took has gone by after it. */
-  async #restAfter(work: Promise<unknown>): Promise<void> {
-    const beganMs = this.#clock.monotonic()
-    await Promise.allSettled([work])
-    const tookMs = this.#clock.monotonic() - beganMs
-    if (tookMs > LONG_LIST_MS) await new Promise<void>((resolve) => this.#clock.after(tookMs, resolve))
-    this.#busy = undefined
-  }
-
-  /** The last list where nothing has changed, so that many receivers have one in memory. */
-  #keptOnce(scan: Scan): Scan {
-    const last = this.#last?.deref()
-    return last !== undefined && isSame(last, scan) ? last : scan
-  }
+async function makeList(path: string, lists: ShareLists): Promise<Scan> {
+  await lists.running
+  lists.next = undefined
+  const made = scanShare(path, new AbortController().signal)
+  lists.running = made.catch(() => {})
+  const [scan, last] = [await made, lists.last?.deref()]
+  // many receivers have one in memory
+  if (last !== undefined && isSame(last, scan)) return last
+  lists.last = new WeakRef(scan)
+  return scan
 }
 
 function isSame(a: Scan, b: Scan): boolean {

@@ -4,7 +4,6 @@
  */
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { HashedPaths } from './hashed-paths.ts'
 import { type LeftOut, LeftOutList } from './left-out.ts'
 import { checkLocalName, checkWindowsName, folderOf, type Manifest, nameOf } from './manifest.ts'
 import { decodePath, placeIn } from './path-bytes.ts'
@@ -49,13 +48,12 @@ type Fold = ((path: string) => string) | undefined
 class NameJudge {
   readonly #trial: string
   readonly #fold: Fold
-  readonly #folded = new HashedPaths()
-  readonly #folders = new HashedPaths()
+  readonly #folded = new Set<string>()
+  readonly #folders = new Set([''])
 
   constructor(trial: string, fold: Fold) {
     this.#trial = trial
     this.#fold = fold
-    this.#folders.add('')
   }
 
   /** Says why an entry cannot be stored beside those before it; folders come before what is inside them. */
@@ -64,8 +62,10 @@ class NameJudge {
     const name = nameOf(path)
     const wrong = checkLocalName(name) ?? (await this.#try(name))
     if (wrong !== undefined) return wrong
-    if (this.#fold !== undefined && !this.#folded.add(this.#fold(path))) {
-      return 'the file system here takes its name and another one for the same'
+    const folded = this.#fold?.(path)
+    if (folded !== undefined) {
+      if (this.#folded.has(folded)) return 'the file system here takes its name and another one for the same'
+      this.#folded.add(folded)
     }
     if (isFolder) this.#folders.add(path)
     return undefined

@@ -11,7 +11,7 @@ import { IDLE_TUNNEL_MS, MAX_CLIENT_BEHIND_BYTES, PROXY_GREETING_MS } from '../l
 import { SocketStream } from '../streams/socket-stream.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 
-/** What the connections of all clients share. */
+/** State that the connections of all clients share. */
 export interface SharedByHttpClients {
   readonly server: Server
   readonly clock: Clock

@@ -9,12 +9,6 @@ import { LEGACY_TRIAL_MS, LEGACY_TRIES, RETRY_MS } from '../limits.ts'
 import type { ByteStream, ServicesNetwork } from '../ports.ts'
 import type { OpenedStream } from '../wire/request.ts'
 
-export interface LegacyStreams {
-  /** @throws MeshError `services.broken`: reset each time; `p2p.*`; the signal's reason */
-  open(peer: PeerId, protocol: string, signal: AbortSignal): Promise<OpenedStream>
-  stop(): void
-}
-
 const NO_BYTES = new Uint8Array()
 
 export function createLegacyStreams({
@@ -23,14 +17,15 @@ export function createLegacyStreams({
 }: {
   readonly network: ServicesNetwork
   readonly clock: Clock
-}): LegacyStreams {
+}) {
   /** Accepted a stream on the connection that stands. */
   const accepting = new Set<PeerId>()
   const stopPaths = network.onPath((peer) => accepting.delete(peer))
   const options = { from: 'heard', relayed: true, halfClose: true } as const
 
   return {
-    async open(peer, protocol, signal) {
+    /** @throws MeshError `services.broken`: reset each time; `p2p.*`; the signal's reason */
+    async open(peer: PeerId, protocol: string, signal: AbortSignal): Promise<OpenedStream> {
       for (let tries = 1; ; tries++) {
         const stream = await network.streams.open(peer, protocol, { ...options, signal })
         // sending nothing sends the protocol's name
@@ -56,6 +51,8 @@ export function createLegacyStreams({
     stop: stopPaths,
   }
 }
+
+export type LegacyStreams = ReturnType<typeof createLegacyStreams>
 
 /** Undefined: it was reset. Some services speak first, which says that the stream was accepted. */
 function tryStream(stream: ByteStream, clock: Clock, signal: AbortSignal): Promise<OpenedStream | undefined> {

@@ -10,13 +10,12 @@ import { loopBudget } from '@mesh/core/limits'
 import { LEGACY_EGRESS_REQUEST_MS, MAX_HTTP_HEAD_BYTES } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { forward } from '../http/forward.ts'
-import type { Reading } from '../streams/dial.ts'
 import { readInTurns, setHeld } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser } from './admit-legacy-user.ts'
-import { takeLegacySlot } from './take-legacy-slot.ts'
+import { takeLegacyPlace } from './take-legacy-place.ts'
 
 interface LegacyDestination {
   readonly host: string
@@ -24,7 +23,8 @@ interface LegacyDestination {
   /** The member that asks, as a text. */
   readonly asker: string
   readonly signal: AbortSignal
-  readonly reading?: Reading
+  /** True: nothing is read until the socket is resumed. */
+  readonly isPaused: boolean
 }
 
 export interface LegacyEgressComponents extends AcceptComponents {
@@ -58,7 +58,7 @@ class LegacyEgress {
   async take(stream: ByteStream): Promise<void> {
     const { refusals } = this.#components
     const { peer } = stream
-    const release = takeLegacySlot(stream, this.#components)
+    const release = takeLegacyPlace(stream, this.#components)
     if (release === undefined) return
     try {
       await admitLegacyUser(peer, this.#components)
@@ -127,7 +127,7 @@ class LegacyEgress {
       asker: this.#components.network.addressOf(peer as ByteStream['peer']) ?? peer,
       port: isTls ? 443 : Number(url.port || 80),
       signal: gone.signal,
-      ...(!isTls && { reading: { isPaused: true, hasSmallReads: true } }),
+      isPaused: !isTls,
     })
     const joined = isTls ? secure(socket, name) : socket
     joined.on('error', () => {})

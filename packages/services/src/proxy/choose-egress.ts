@@ -13,25 +13,9 @@ import {
   tryParsePeerId,
 } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
+import { awaitCommit } from '../await-commit.ts'
 import { EGRESS_AWAITED_MS, FAILED_EGRESS_MS, LOCAL_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
-
-export interface EgressChoice {
-  /** Whom to try next. */
-  pick(isUsable?: (peer: PeerId) => boolean): PeerId | undefined
-  /** It could not be reached: others go first for a while. */
-  failed(peer: PeerId): void
-  /** It was reached: what failed before does not count any more. */
-  succeeded(peer: PeerId): void
-  /** Whom the last requests left through. */
-  readonly current: PeerId | undefined
-  /** Resolves when there is somebody to pick, or nobody has come within some time after the start. */
-  awaited(signal: AbortSignal): Promise<void>
-  /** How long, in ms from now, a request that reaches nobody is worth further tries: longer soon after the start. */
-  retryMs(): number
-  /** Why there is nobody to pick, in words. */
-  whyNone(): string
-}
 
 export interface EgressChoiceComponents {
   readonly ledger: ServicesLedger
@@ -41,10 +25,7 @@ export interface EgressChoiceComponents {
 }
 
 /** @param wanted a peer id, a machine's name or its VPN address; undefined: any */
-export function createEgressChoice(
-  wanted: string | undefined,
-  components: EgressChoiceComponents,
-): EgressChoice {
+export function createEgressChoice(wanted: string | undefined, components: EgressChoiceComponents) {
   const { ledger, network, clock, random } = components
   const failedAt = new Map<PeerId, number>()
   const startedAt = clock.monotonic()
@@ -86,7 +67,8 @@ export function createEgressChoice(
     clock.monotonic() - (failedAt.get(peer) ?? Number.NEGATIVE_INFINITY) > FAILED_EGRESS_MS
 
   return {
-    pick(isUsable = () => true) {
+    /** Whom to try next. */
+    pick(isUsable: (peer: PeerId) => boolean = () => true): PeerId | undefined {
       if (current !== undefined && isSound(current) && isUsable(current) && isCandidate(current))
         return current
       const usable = candidates().filter(isUsable)
@@ -97,44 +79,39 @@ export function createEgressChoice(
       if (picked !== undefined) current = picked
       return picked
     },
-    failed(peer) {
+    /** It could not be reached: others go first for a while. */
+    failed(peer: PeerId) {
       failedAt.set(peer, clock.monotonic())
       // peers that are gone are forgotten with the next ones
       for (const [known, at] of failedAt)
         if (clock.monotonic() - at > FAILED_EGRESS_MS) failedAt.delete(known)
     },
-    succeeded(peer) {
+    /** It was reached: what failed before does not count any more. */
+    succeeded(peer: PeerId) {
       failedAt.delete(peer)
     },
+    /** How long, in ms from now, a request that reaches nobody is worth further tries: longer soon after the start. */
     retryMs: () => Math.max(LOCAL_WAIT_MS, startLeftMs()),
-    awaited(signal) {
-      const leftMs = startLeftMs()
-      if (leftMs <= 0 || candidates().length > 0) return Promise.resolve()
-      return new Promise((resolve, reject) => {
-        const finish = (act: () => void) => {
-          cancel()
-          unsubscribe()
-          signal.removeEventListener('abort', onAbort)
-          act()
-        }
-        const onAbort = () => finish(() => reject(signal.reason))
-        const cancel = clock.after(leftMs, () => finish(resolve))
-        const unsubscribe = ledger.subscribe(({ type }) => {
-          if (type === 'committed' && candidates().length > 0) finish(resolve)
-        })
-        signal.addEventListener('abort', onAbort, { once: true })
-      })
+    /** Resolves when there is somebody to pick, or nobody has come within some time after the start. */
+    async awaited(signal: AbortSignal): Promise<void> {
+      const hasSome = () => candidates().length > 0
+      const ms = startLeftMs()
+      if (ms > 0 && !hasSome()) await awaitCommit(hasSome, { ledger, clock }, { ms, signal })
     },
-    get current() {
+    /** Whom the last requests left through. */
+    get current(): PeerId | undefined {
       return current
     },
-    whyNone() {
+    /** Why there is nobody to pick, in words. */
+    whyNone(): string {
       const count = alive().length
       if (count === 0) return 'no member with --egress is alive; start one with `mesh start --egress`'
       return `${wanted ?? 'the wanted member'} is no egress node that is alive (${count} other${count === 1 ? ' is' : 's are'})`
     },
   }
 }
+
+export type EgressChoice = ReturnType<typeof createEgressChoice>
 
 /**
  * Looks through the ledger when it has changed, and after a look that took long rests for some times as long: each request

@@ -13,7 +13,7 @@ import { EarlyBytes } from '../streams/early-bytes.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { pauseReading, readOn } from '../streams/read-sockets.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
-import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
+import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { OpenedStream } from '../wire/request.ts'
 import { createEgressChoice, type EgressChoice } from './choose-egress.ts'
@@ -56,18 +56,11 @@ export interface ProxyStatus {
   readonly lastError: string | undefined
 }
 
-export interface Proxy {
-  /** @throws MeshError `services.bad_address`, `services.cannot_listen` */
-  start(): Promise<void>
-  stop(): void
-  status(): ProxyStatus
-}
-
 export function createProxy(init: ProxyInit, components: ProxyComponents): Proxy {
-  return new NodeProxy(init, { ...components, log: components.log.child('proxy') })
+  return new Proxy(init, { ...components, log: components.log.child('proxy') })
 }
 
-class NodeProxy implements Proxy {
+export class Proxy {
   readonly #components: ProxyComponents
   readonly #choice: EgressChoice
   readonly #legacy: LegacyStreams
@@ -102,6 +95,7 @@ class NodeProxy implements Proxy {
     })
   }
 
+  /** @throws MeshError `services.bad_address`, `services.cannot_listen` */
   async start(): Promise<void> {
     this.#components.user.announce()
     this.#listener = await listenFor(socketAddressOf(this.#listen), (socket) => this.#take(socket))
@@ -211,7 +205,7 @@ class NodeProxy implements Proxy {
       if (early.byteLength > 0) stream.send(early)
       bytes.sendTo(stream)
       this.#traffic.bytesOut += bytes.finish()
-      const shared = sharedByClients(stream, this.#components)
+      const shared = sharedBy(this.#components.unwritten.local, stream, this.#components.network)
       splice(socket, stream, { traffic: this.#traffic, head: rest, shared, onDone: () => {} })
       // whose tunnel came at the moment when it left
       if (socket.destroyed) stream.abort(new Error('the client left'))

@@ -13,7 +13,7 @@ import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
 import { reset, splice, type Traffic } from '../streams/splice.ts'
-import { sharedByClients, type Unwritten } from '../streams/unwritten.ts'
+import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
 import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from '../streams/endpoint.ts'
 import {
   isLegacyProvider,
@@ -21,7 +21,7 @@ import {
   type OpenServiceComponents,
   type OpenServiceInit,
 } from './open-service.ts'
-import { type ProviderWatch, watchProvider } from './provider.ts'
+import { ProviderWatch } from './provider.ts'
 import type { ConnectedState, ConnectedStatus } from './status.ts'
 import { listenForDatagrams } from './udp-listener.ts'
 
@@ -60,7 +60,7 @@ export class ConnectedService {
     this.#components = components
     this.#startedAt = components.clock.monotonic()
     const onChange = () => this.#providerChanged()
-    this.#provider = watchProvider(name, { ...components, onChange })
+    this.#provider = new ProviderWatch(name, { ...components, onChange })
   }
 
   get kind() {
@@ -175,7 +175,7 @@ export class ConnectedService {
       splice(socket, stream, {
         traffic: this.#traffic,
         head: rest,
-        shared: sharedByClients(stream, this.#components),
+        shared: sharedBy(this.#components.unwritten.local, stream, this.#components.network),
         onDone: () => this.#open.delete(end),
       })
     } catch (error) {

@@ -2,7 +2,7 @@
 import { BUCKETS, delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
-import { serveLegacyService } from '../legacy/serve-legacy-service.ts'
+import { serveLegacyService } from './serve-legacy-service.ts'
 import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { createRefusals } from '../wire/refusals.ts'
@@ -12,17 +12,17 @@ import { ExposedService } from './exposed-service.ts'
 import { findProblems } from './problems.ts'
 import { serveService } from './serve-services.ts'
 import { checkServiceName } from './service-name.ts'
-import type { NamedAddress, Services, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
+import type { NamedAddress, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
 import type { ServicesProblem, ServicesStatus } from './status.ts'
 
 /** Those beyond the bound that is answered with a reason are reset. */
 const MAX_PEER_STREAMS = MAX_PEER_CONNECTIONS + 64
 
 export function createServices(init: ServicesInit, components: ServicesComponents): Services {
-  return new NodeServices(init, { ...components, log: components.log.child('services') })
+  return new Services(init, { ...components, log: components.log.child('services') })
 }
 
-class NodeServices implements Services {
+export class Services {
   readonly #init: ServicesInit
   readonly #components: ServicesComponents
   readonly #refusals
@@ -41,6 +41,7 @@ class NodeServices implements Services {
     this.#legacy = createLegacyStreams(components)
   }
 
+  /** Serves, and begins with what was given. @throws MeshError `services.*` */
   async start(): Promise<void> {
     const { network, ledger } = this.#components
     const accepting = { ...this.#components, refusals: this.#refusals }
@@ -58,6 +59,7 @@ class NodeServices implements Services {
     for (const connection of this.#init.connections ?? []) await this.connect(connection)
   }
 
+  /** Withdraws what was offered, ends every connection. Takes a second at most. Idempotent. */
   async stop(): Promise<void> {
     if (this.#stopped) return
     this.#stopped = true
@@ -74,6 +76,11 @@ class NodeServices implements Services {
     late.abort(new Error('withdrawn'))
   }
 
+  /**
+   * Offers the target under the name; members see it when the target answers. One TCP or unix service is what legacy
+   * members get, whatever name they ask for: the one that was offered first.
+   * @throws MeshError `services.bad_name`, `services.bad_address`, `services.name_in_use`, `services.too_many`
+   */
   async expose({ name, address }: NamedAddress): Promise<void> {
     this.#check(name, this.#exposed, 'offered')
     const target = parseEndpoint(address)
@@ -83,6 +90,7 @@ class NodeServices implements Services {
     if (target.type !== 'udp') await this.#serveLegacy()
   }
 
+  /** False: there was none. Resolves when its end is written. */
   async withdraw(name: string): Promise<boolean> {
     const service = this.#exposed.get(name)
     if (service === undefined) return false
@@ -92,6 +100,10 @@ class NodeServices implements Services {
     return true
   }
 
+  /**
+   * Makes the service of that name reachable at a local address; also when nobody offers it yet.
+   * @throws MeshError as `expose`, and `services.cannot_listen`
+   */
   async connect({ name, address }: NamedAddress): Promise<void> {
     this.#check(name, this.#connected, 'connected to')
     const listen = parseEndpoint(address, { isListener: true })
@@ -113,6 +125,7 @@ class NodeServices implements Services {
     onChange()
   }
 
+  /** False: there was none. */
   disconnect(name: string): boolean {
     const connection = this.#connected.get(name)
     this.#connected.delete(name)

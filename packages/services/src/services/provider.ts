@@ -2,26 +2,13 @@
  * Who offers a name now, and being connected to it. Follows the ledger: another owner is another provider. While there
  * is one, a connection to it is kept, so that local connections find it made.
  */
-import { BUCKETS, type Clock, type PeerId, type Random, toError } from '@mesh/core'
+import { BUCKETS, type Clock, type PeerId, type Random, toError, untilAborted } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import { findProvider } from '../find-provider.ts'
 import { LIVENESS_LOOK_MS, RECONNECT_LEAST_MS, RECONNECT_MOST_MS } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { findPoolServices, poolBucketOf } from './pool.ts'
-
-export interface ProviderWatch {
-  /** Undefined: nobody who is alive offers the name. */
-  readonly provider: PeerId | undefined
-  /** The name under which the provider offers it: of a pool, one of its services. */
-  readonly service: string
-  readonly lastError: string | undefined
-  /** The provider, while it is connected. */
-  readonly ready: PeerId | undefined
-  /** Resolves with a connected provider. @throws the signal's reason */
-  connected(signal: AbortSignal): Promise<PeerId>
-  stop(): void
-}
 
 export interface ProviderComponents {
   readonly ledger: ServicesLedger
@@ -32,12 +19,10 @@ export interface ProviderComponents {
   readonly onChange: () => void
 }
 
-export function watchProvider(name: string, components: ProviderComponents): ProviderWatch {
-  return new LedgerProviderWatch(name, components)
-}
-
-class LedgerProviderWatch implements ProviderWatch {
+export class ProviderWatch {
+  /** Undefined: nobody who is alive offers the name. */
   provider: PeerId | undefined
+  /** The name under which the provider offers it: of a pool, one of its services. */
   service: string
   lastError: string | undefined
   readonly #name: string
@@ -73,27 +58,19 @@ class LedgerProviderWatch implements ProviderWatch {
     queueMicrotask(() => this.#look())
   }
 
+  /** The provider, while it is connected. */
   get ready(): PeerId | undefined {
     return this.#wasConnected ? this.provider : undefined
   }
 
+  /** Resolves with a connected provider. @throws the signal's reason */
   connected(signal: AbortSignal): Promise<PeerId> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason)
-      const onAbort = () => {
-        this.#waiting.delete(onConnected)
-        reject(signal.reason)
-      }
-      const onConnected = (peer: PeerId) => {
-        signal.removeEventListener('abort', onAbort)
-        resolve(peer)
-      }
-      this.#waiting.add(onConnected)
-      signal.addEventListener('abort', onAbort, { once: true })
-      // somebody waits: the next try comes sooner than the backoff would have it
-      this.#backoff.hasten(RECONNECT_LEAST_MS)
-      this.#look()
-    })
+    const { promise, resolve } = Promise.withResolvers<PeerId>()
+    this.#waiting.add(resolve)
+    // somebody waits: the next try comes sooner than the backoff would have it
+    this.#backoff.hasten(RECONNECT_LEAST_MS)
+    this.#look()
+    return untilAborted(promise, signal).finally(() => this.#waiting.delete(resolve))
   }
 
   stop(): void {

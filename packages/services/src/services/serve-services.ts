@@ -1,19 +1,15 @@
 /** The serving side: requests of members for the services of this node, over `/mesh/service/1`. */
-import { toError } from '@mesh/core'
+import type { Socket } from 'node:net'
+import { type Clock, toError } from '@mesh/core'
 import { DIAL_MS } from '../limits.ts'
 import type { ByteStream } from '../ports.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import { dial } from '../streams/dial.ts'
-import { reset, splice } from '../streams/splice.ts'
+import { spliceToEnd } from '../streams/splice.ts'
+import { sharedBy } from '../streams/unwritten.ts'
 import { lookUpUdp } from '../streams/udp-socket.ts'
 import { openUdpTarget } from '../streams/udp-target.ts'
-import {
-  type Accepted,
-  type AcceptComponents,
-  acceptRequest,
-  RequestRefused,
-  servedBy,
-} from '../wire/accept.ts'
+import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } from '../wire/accept.ts'
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
 import { socketAddressOf } from '../streams/endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
@@ -52,27 +48,22 @@ function kindReason({ kind }: ExposedService): string {
 async function joinStream(
   { stream, rest, signal, answerOk }: Accepted<ServiceRequest>,
   service: ExposedService,
-  components: AcceptComponents,
+  { clock, network, unwritten }: AcceptComponents,
 ): Promise<void> {
-  const { clock } = components
-  const { reading, shared } = servedBy(stream, components)
-  const socket = await reach(service, signal, () =>
-    dial({ address: socketAddressOf(service.target), withinMs: DIAL_MS, clock, signal, ...reading }),
-  )
+  const socket = await dialTarget(service, { clock, signal })
   answerOk()
-  await new Promise<void>((resolve) => {
-    const end = () => reset(socket)
-    service.open.add(end)
-    splice(socket, stream, {
-      traffic: service.traffic,
-      head: rest,
-      shared,
-      onDone() {
-        service.open.delete(end)
-        resolve()
-      },
-    })
-  })
+  const { traffic, open } = service
+  const shared = sharedBy(unwritten.served, stream, network)
+  await spliceToEnd(socket, stream, { traffic, open, head: rest, shared })
+}
+
+/** @throws as `reach` */
+export function dialTarget(
+  service: ExposedService,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Socket> {
+  const address = socketAddressOf(service.target)
+  return reach(service, signal, () => dial({ address, withinMs: DIAL_MS, clock, signal, isPaused: true }))
 }
 
 async function joinUdp(
@@ -110,11 +101,11 @@ async function joinUdp(
 }
 
 /** @throws RequestRefused when the target does not answer; the signal's reason */
-async function reach<Socket>(
+async function reach<Target>(
   service: ExposedService,
   signal: AbortSignal,
-  open: () => Promise<Socket>,
-): Promise<Socket> {
+  open: () => Promise<Target>,
+): Promise<Target> {
   try {
     const socket = await open()
     service.health.worked()

@@ -4,7 +4,7 @@ import type { Scope } from '@mesh/core/limits'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
-import type { ConnectedStatus, ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
+import type { ConnectedStatus, ExposedStatus } from './status.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */
 export interface NamedAddress {
@@ -43,28 +43,3 @@ export interface ServicesComponents {
 export type ServicesEvent =
   | { readonly type: 'service'; readonly name: string; readonly status: ExposedStatus | undefined }
   | { readonly type: 'connection'; readonly name: string; readonly status: ConnectedStatus | undefined }
-
-export interface Services {
-  /** Serves, and begins with what was given. @throws MeshError `services.*` */
-  start(): Promise<void>
-  /** Withdraws what was offered, ends every connection. Takes a second at most. Idempotent. */
-  stop(): Promise<void>
-  /**
-   * Offers the target under the name; members see it when the target answers. One TCP or unix service is what legacy
-   * members get, whatever name they ask for: the one that was offered first.
-   * @throws MeshError `services.bad_name`, `services.bad_address`, `services.name_in_use`, `services.too_many`
-   */
-  expose(service: NamedAddress): Promise<void>
-  /** False: there was none. Resolves when its end is written. */
-  withdraw(name: string): Promise<boolean>
-  /**
-   * Makes the service of that name reachable at a local address; also when nobody offers it yet.
-   * @throws MeshError as `expose`, and `services.cannot_listen`
-   */
-  connect(connection: NamedAddress): Promise<void>
-  /** False: there was none. */
-  disconnect(name: string): boolean
-  status(): ServicesStatus
-  problems(): readonly ServicesProblem[]
-  subscribe(listener: (event: ServicesEvent) => void): () => void
-}

@@ -1,24 +1,17 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '@mesh/core'
 import { servicesError } from '../errors.ts'
-import { smallReads } from './small-reads.ts'
 import { reset } from './splice.ts'
 
 const KEEP_ALIVE_MS = 60_000
 
-/** How a socket is read. */
-export interface Reading {
-  /** True for a socket of which nothing is read until it is resumed; else a block is read at once, to wait here. */
-  readonly isPaused?: boolean
-  /** True for one that is to be read in small pieces, once it is resumed; it has no reader but those of `data` and `end`. */
-  readonly hasSmallReads?: boolean
-}
-
-export interface DialInit extends Reading {
+export interface DialInit {
   readonly address: { readonly host: string; readonly port: number } | { readonly path: string }
   readonly withinMs: number
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined
+  /** True for a socket of which nothing is read until it is resumed; else a block is read at once, to wait here. */
+  readonly isPaused?: boolean
 }
 
 /**
@@ -26,12 +19,11 @@ export interface DialInit extends Reading {
  * @throws MeshError `services.target_down`, with the system's reason; the signal's reason
  */
 export function dial(init: DialInit): Promise<Socket> {
-  const { address, withinMs, clock, signal, isPaused = false, hasSmallReads = false } = init
+  const { address, withinMs, clock, signal, isPaused = false } = init
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
-    const onread = hasSmallReads ? { onread: smallReads(() => socket) } : {}
-    const socket: Socket = connect({ ...address, allowHalfOpen: true, noDelay: true, ...onread })
-    if (isPaused || hasSmallReads) socket.pause()
+    const socket: Socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
+    if (isPaused) socket.pause()
     const finish = (act: () => void) => {
       cancel()
       signal?.removeEventListener('abort', onAbort)

@@ -98,6 +98,26 @@ export function splice(socket: Socket, stream: ByteStream, init: SpliceInit): vo
   if (stream.send(NOTHING)) readOn(socket)
 }
 
+/**
+ * Joins as `splice` does, and resolves when both directions are over.
+ * @param init.open holds what ends the connection meanwhile
+ */
+export function spliceToEnd(
+  socket: Socket,
+  stream: ByteStream,
+  { open, ...init }: Omit<SpliceInit, 'onDone'> & { readonly open: Set<(reason: Error) => void> },
+): Promise<void> {
+  const end = () => reset(socket)
+  open.add(end)
+  return new Promise((resolve) => {
+    const onDone = () => {
+      open.delete(end)
+      resolve()
+    }
+    splice(socket, stream, { ...init, onDone })
+  })
+}
+
 /** Gathers what comes in full TLS records, several at a time: these are written by one system call. */
 function createCoalescer(socket: Socket): (bytes: Uint8Array) => void {
   let isCorked = false

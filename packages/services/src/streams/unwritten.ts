@@ -1,9 +1,9 @@
 /**
- * Bounds what waits to be written to local sockets that are not read. A socket counts the bytes alone: pieces of one byte
- * take a hundred times as much, and a small view keeps the whole block in memory that it is a part of.
+ * Bounds what waits to be written to local sockets that are not read. A socket counts the bytes alone. Pieces of one byte
+ * take a hundred times as much. A small view keeps in memory the whole block that it is a part of.
  */
 import type { Socket } from 'node:net'
-import { addressGroup, copyOf, isSmallPart, type PeerId } from '@mesh/core'
+import { copyOf, isSmallPart, type PeerId } from '@mesh/core'
 import { type Place, Scope } from '@mesh/core/limits'
 import {
   FULL_CHUNK_BYTES,
@@ -31,19 +31,17 @@ export function createUnwritten(): Unwritten {
 /** The bound that many connections share, and where one of them counts. */
 export interface SharedUnwritten {
   readonly unwritten: Scope
-  /** The group of addresses that the peer comes from. */
+  /** The address that the peer comes from. */
   readonly address: string
 }
 
-/** The bound for a local client that is joined with a stream to a provider. */
-export function sharedByClients(
+/** The bound for a socket that is joined with a peer's stream. */
+export function sharedBy(
+  unwritten: Scope,
   { peer }: Pick<ByteStream, 'peer'>,
-  {
-    unwritten,
-    network,
-  }: { readonly unwritten: Unwritten; readonly network: Pick<ServicesNetwork, 'addressOf'> },
+  network: Pick<ServicesNetwork, 'addressOf'>,
 ): SharedUnwritten {
-  return { unwritten: unwritten.local, address: addressGroup(network.addressOf(peer) ?? '') }
+  return { unwritten, address: network.addressOf(peer) ?? '' }
 }
 
 interface SocketWriterInit extends SharedUnwritten {

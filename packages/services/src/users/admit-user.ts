@@ -7,6 +7,7 @@
  */
 import { BUCKETS, type Clock, type PeerId } from '@mesh/core'
 import { decodeEntries } from '@mesh/ledger'
+import { awaitCommit } from '../await-commit.ts'
 import { USER_WAIT_MS } from '../limits.ts'
 import type { ServicesLedger } from '../ports.ts'
 
@@ -34,7 +35,7 @@ export async function admitUser(
   const isAdmitted = given ?? (() => isUser(peer, components))
   if (isAdmitted()) return undefined
   const { rejected } = components.ledger.merge(ownEntries(peer, entries), peer)
-  if (isAdmitted() || (await becomesTrue(isAdmitted, components))) return undefined
+  if (isAdmitted() || (await awaitCommit(isAdmitted, components, { ms: USER_WAIT_MS }))) return undefined
   const codes = [...new Set(rejected.map(({ code }) => code))].join(', ')
   const reason = codes === '' ? '' : `; its entries were refused (${codes})`
   return `${peer} has no live entry in the bucket 'users' of the ledger here${reason}`
@@ -56,19 +57,4 @@ function ownEntries(peer: PeerId, entries: Uint8Array) {
       ({ bucket, key, entry }) => ADMITTING_BUCKETS.includes(bucket) && key === peer && entry.owner === peer,
     )
     .sort((one, other) => ADMITTING_BUCKETS.indexOf(other.bucket) - ADMITTING_BUCKETS.indexOf(one.bucket))
-}
-
-/** Waits for a moment; false: it did not. */
-function becomesTrue(isAdmitted: () => boolean, { ledger, clock }: AdmitComponents): Promise<boolean> {
-  return new Promise((resolve) => {
-    const finish = (is: boolean) => {
-      cancel()
-      unsubscribe()
-      resolve(is)
-    }
-    const cancel = clock.after(USER_WAIT_MS, () => finish(false))
-    const unsubscribe = ledger.subscribe((event) => {
-      if (event.type === 'committed' && isAdmitted()) finish(true)
-    })
-  })
 }

@@ -4,25 +4,10 @@
  */
 import { BUCKETS, type Clock } from '@mesh/core'
 import { encodeBlock, type KeyedEntry } from '@mesh/ledger'
+import { awaitCommit } from '../await-commit.ts'
 import { OWN_USER_MS } from '../limits.ts'
 import type { Announcer, ServicesLedger } from '../ports.ts'
-import { within } from '../timeout.ts'
-
-export interface OwnUser {
-  /** Begins to announce it. Idempotent. */
-  announce(): void
-  /**
-   * Resolves when the entry is in the ledger, and on its way to the others.
-   * @throws MeshError `services.timeout`; the signal's reason
-   */
-  announced(signal: AbortSignal): Promise<void>
-  /** Unix ms since when the entry is in the ledger; undefined: it is not. */
-  readonly since: number | undefined
-  /** The entry and this node's heartbeat as a block, for a request. */
-  entries(): Uint8Array
-  /** The entry stays until this node's lease ends. */
-  stop(): void
-}
+import { tookTooLong } from '../timeout.ts'
 
 export interface OwnUserComponents {
   readonly ledger: ServicesLedger
@@ -30,14 +15,13 @@ export interface OwnUserComponents {
   readonly clock: Clock
 }
 
-export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): OwnUser {
+export function createOwnUser({ ledger, announce, clock }: OwnUserComponents) {
   const { self } = ledger
   let stopAnnouncing: (() => void) | undefined
   let stopWatching = () => {}
   let since: number | undefined
   /** The value that `entries` gave last. */
   let encoded: { readonly entries: readonly KeyedEntry['entry'][]; readonly block: Uint8Array } | undefined
-  const waiting = new Set<() => void>()
 
   const valueText = () => JSON.stringify({ PeerID: self, Timestamp: new Date(clock.now()).toISOString() })
 
@@ -48,11 +32,10 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       return
     }
     since ??= clock.now()
-    for (const resolve of waiting) resolve()
-    waiting.clear()
   }
 
   return {
+    /** Begins to announce it. Idempotent. */
     announce() {
       if (stopAnnouncing !== undefined) return
       stopWatching = ledger.subscribe((event) => {
@@ -61,17 +44,25 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       })
       stopAnnouncing = announce(BUCKETS.users, self, valueText)
     },
-    announced: (outer) =>
-      within({ clock, ms: OWN_USER_MS, signal: outer }, async (signal) => {
-        // an entry of an earlier run counts, too: it is the same identity
+    /**
+     * Resolves when the entry is in the ledger, and on its way to the others.
+     * @throws MeshError `services.timeout`; the signal's reason
+     */
+    async announced(signal: AbortSignal): Promise<void> {
+      const isHeld = () => {
         look()
-        if (since !== undefined) return
-        await untilWoken(waiting, signal)
-      }),
-    get since() {
+        return since !== undefined
+      }
+      // an entry of an earlier run counts, too: it is the same identity
+      if (isHeld() || (await awaitCommit(isHeld, { ledger, clock }, { ms: OWN_USER_MS, signal }))) return
+      throw tookTooLong(OWN_USER_MS)
+    },
+    /** Unix ms since when the entry is in the ledger; undefined: it is not. */
+    get since(): number | undefined {
       return since
     },
-    entries() {
+    /** The entry and this node's heartbeat as a block, for a request. */
+    entries(): Uint8Array {
       const snapshot = ledger.snapshot()
       const own = [BUCKETS.users, BUCKETS.healthcheck].flatMap((bucket): KeyedEntry[] => {
         const entry = snapshot.getLive(bucket, self)
@@ -86,6 +77,7 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
       }
       return encoded.block
     },
+    /** The entry stays until this node's lease ends. */
     stop() {
       stopAnnouncing?.()
       stopWatching()
@@ -94,20 +86,6 @@ export function createOwnUser({ ledger, announce, clock }: OwnUserComponents): O
   }
 }
 
-const isUser = (bucket: string, key: string, self: string) => bucket === BUCKETS.users && key === self
+export type OwnUser = ReturnType<typeof createOwnUser>
 
-function untilWoken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const wake = () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }
-    const onAbort = () => {
-      waiting.delete(wake)
-      reject(signal.reason)
-    }
-    waiting.add(wake)
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-}
+const isUser = (bucket: string, key: string, self: string) => bucket === BUCKETS.users && key === self

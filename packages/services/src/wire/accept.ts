@@ -8,9 +8,9 @@
  *
  * A refused peer gets the reason.
  */
-import { addressGroup, type Clock, type Logger, toError } from '@mesh/core'
+import { type Clock, type Logger, toError } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
-import { MAX_LARGE_READERS, MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
+import { MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import { admitUser } from '../users/admit-user.ts'
@@ -56,16 +56,6 @@ export interface AcceptComponents {
   readonly connections: Scope
   /** Bounds what waits for the targets of all. */
   readonly unwritten: Unwritten
-}
-
-/** How a connection of a peer is joined with its target, by what all peers have here. */
-export function servedBy(
-  { peer }: Pick<ByteStream, 'peer'>,
-  { connections, unwritten, network }: Pick<AcceptComponents, 'connections' | 'unwritten' | 'network'>,
-) {
-  const address = addressGroup(network.addressOf(peer) ?? '')
-  const reading = { isPaused: true, hasSmallReads: connections.total > MAX_LARGE_READERS }
-  return { reading, shared: { unwritten: unwritten.served, address } }
 }
 
 /** Handles one stream; never rejects. */

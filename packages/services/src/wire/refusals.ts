@@ -7,20 +7,17 @@ type Refusal =
   | `egress.${Exclude<AnswerCode, 'ok'>}`
   | `legacy.${Exclude<AnswerCode, 'ok'>}`
 
-/** Counts what was refused. */
-export interface Refusals {
-  refuse(code: Refusal, peer: PeerId, reason: string): void
-  /** The counts since the start, by code; only what occurred. */
-  counts(): Readonly<Record<string, number>>
-}
-
-export function createRefusals(log: Logger): Refusals {
+export function createRefusals(log: Logger) {
   const counts = new KeyedCounts<Refusal>()
   return {
-    refuse(code, peer, reason) {
+    refuse(code: Refusal, peer: PeerId, reason: string) {
       counts.add(code)
       log.debug('request refused', { code, peer, reason })
     },
+    /** The counts since the start, by code; only what occurred. */
     counts: () => Object.fromEntries(counts.entries()),
   }
 }
+
+/** Counts what was refused. */
+export type Refusals = ReturnType<typeof createRefusals>

@@ -1,5 +1,6 @@
 /** `mesh`, `mesh api`, `mesh start` and the commands of one purpose: one node, from the settings to a clean end. */
-import { type Logger, MeshError, systemClock, systemRandom } from '@mesh/core'
+import { randomBytes } from 'node:crypto'
+import { type Logger, MeshError, type Random, systemClock, systemRandom } from '@mesh/core'
 import type { Announcement } from '../../compose/announce.ts'
 import { createLogger } from '../../log/create-logger.ts'
 import { createLogLevels, type LogLevels } from '../../log/log-level.ts'
@@ -20,6 +21,9 @@ export const runApi: Run = (call) => runNode(call, { listen: call.settings.liste
 export const runStart: Run = (call) => runNode(call, { listen: undefined, hasVpn: false })
 export const runVpn: Run = (call) =>
   runNode(call, { listen: call.settings.api ? call.settings.apiListen : undefined, hasVpn: true })
+
+/** Randomness without WebCrypto, which takes long to load. */
+const nodeRandom: Random = { ...systemRandom, bytes: (length) => new Uint8Array(randomBytes(length)) }
 
 export interface Role {
   /** Where the API listens beside the control socket, as the person gave it. */
@@ -57,7 +61,7 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const namesLevels = call.sources.logLevel.level !== 'default'
   const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir, namesLevels }
   const uptimeMs = () => performance.now()
-  const components = { clock: systemClock, random: systemRandom, log, levels, uptimeMs }
+  const components = { clock: systemClock, random: nodeRandom, log, levels, uptimeMs }
   const notes = createPlaceNotes(call)
   const service = createService(environment, log)
   const code = await runUntilSignal(log, async (signal) => {

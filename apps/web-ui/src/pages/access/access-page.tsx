@@ -2,25 +2,24 @@ import { useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
-import { useAdmission } from '../../data/admission.ts'
+import { useAdmission } from '../../data/reads.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { accessInWords, sortInvites, sortMembers } from '../../model/access-words.ts'
 import { nameOrOwn } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
-import { EmptyNote, ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { useRowWalk } from '../../parts/row-walk.ts'
+import { Command, Copy } from '../../parts/copy.tsx'
+import { EmptyNote, Unread } from '../../parts/notes.tsx'
+import { useRowWalk } from '../../parts/rows.tsx'
 import page from '../page.module.css'
 import css from './access.module.css'
 import { GateSection } from './gate-section.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
-import { InviteRows } from './invite-rows.tsx'
-import { MemberRows } from './member-rows.tsx'
+import { InviteRows, MemberRows } from './access-rows.tsx'
 
 /** Shows who may use the network, and changes it where this node may. */
 export function AccessPage() {
-  const { data, error, refetch } = useAdmission()
+  const read = useAdmission()
+  const { data } = read
   const [inviting, setInviting] = useState(false)
   const list = useRowWalk()
   const isEmpty = data !== undefined && !data.Peerguard && data.Administrators.length === 0
@@ -36,14 +35,7 @@ export function AccessPage() {
             </Button>
           )}
         </header>
-        {data === undefined && error !== null && (
-          <ErrorNote
-            title="Who may use the network could not be read"
-            error={error}
-            retry={() => void refetch()}
-          />
-        )}
-        {data === undefined && error === null && <LoadingRows label="Reading who may use the network" />}
+        <Unread what="who may use the network" read={read} />
         {isEmpty && <NobodyDecides />}
         {data !== undefined && !isEmpty && <Lists admission={data} />}
       </section>
@@ -77,20 +69,14 @@ function Lists({ admission }: { admission: AdmissionView }) {
       {Administrators.length > 0 && (
         <>
           {!HoldsKey && <NoKeyNote />}
-          <section className={`${page.section} ${css.section}`} aria-label="Members">
-            <h2>
-              Members <span>{members.length}</span>
-            </h2>
+          <Section title="Members" count={members.length}>
             {members.length === 0 ? (
               <p className={css.hint}>{q === '' ? 'Nobody is in yet.' : 'Nobody here fits the filter.'}</p>
             ) : (
-              <MemberRows members={members} name={name} canChange={HoldsKey} />
+              <MemberRows rows={members} name={name} canChange={HoldsKey} />
             )}
-          </section>
-          <section className={`${page.section} ${css.section}`} aria-label="Invites">
-            <h2>
-              Invites <span>{invites.length}</span>
-            </h2>
+          </Section>
+          <Section title="Invites" count={invites.length}>
             {invites.length === 0 ? (
               <p className={css.hint}>
                 {q === ''
@@ -98,9 +84,9 @@ function Lists({ admission }: { admission: AdmissionView }) {
                   : 'No invite fits the filter.'}
               </p>
             ) : (
-              <InviteRows invites={invites} name={name} canChange={HoldsKey} />
+              <InviteRows rows={invites} name={name} canChange={HoldsKey} />
             )}
-          </section>
+          </Section>
           <AdministratorKeys ids={Administrators} />
         </>
       )}
@@ -110,10 +96,7 @@ function Lists({ admission }: { admission: AdmissionView }) {
 
 function AdministratorKeys({ ids }: { ids: readonly string[] }) {
   return (
-    <section className={`${page.section} ${css.section}`} aria-label="Administrators">
-      <h2>
-        Administrators <span>{ids.length}</span>
-      </h2>
+    <Section title="Administrators" count={ids.length}>
       <p className={css.hint}>Public keys that the token names; what they sign counts on every node.</p>
       <ul className={css.keys}>
         {ids.map((id) => (
@@ -122,6 +105,23 @@ function AdministratorKeys({ ids }: { ids: readonly string[] }) {
           </li>
         ))}
       </ul>
+    </Section>
+  )
+}
+
+interface SectionProps {
+  readonly title: string
+  readonly count: number
+  readonly children: React.ReactNode
+}
+
+function Section({ title, count, children }: SectionProps) {
+  return (
+    <section className={`${page.section} ${css.section}`} aria-label={title}>
+      <h2>
+        {title} <span>{count}</span>
+      </h2>
+      {children}
     </section>
   )
 }
@@ -143,7 +143,7 @@ function NobodyDecides() {
         Administrators decide who may use a network, on all its nodes. This makes a key on this machine and
         prints a token that names it, for every machine in place of the old one:
       </p>
-      <Copy text="mesh admin init --token-file mesh.token > admin.token" what="command" mono wrap />
+      <Command text="mesh admin init --token-file mesh.token > admin.token" />
       <p>
         A peer gate compatible with EdgeVPN's is this node's own: start it with{' '}
         <code className={css.flag}>--peerguard</code>.

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { nodeUrl } from '../../data/node-url.ts'
-import { useSwitchGate } from '../../data/access.ts'
+import { useSwitchGate } from '../../data/changes.ts'
 import { useRead } from '../../data/reads.ts'
 import { shownId } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Copy } from '../../parts/copy.tsx'
+import { Command, Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
 import { useFewRows } from '../../parts/rows.tsx'
@@ -53,15 +53,14 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
           {isOn ? 'Switch off' : 'Switch on'}
         </Button>
       </div>
-      {change.error !== null && <WriteErrorNote error={change.error} />}
+      <WriteErrorNote error={change.error} />
       {zone.error !== null && zone.data === undefined && (
         <ErrorNote title="The trust zone could not be read" error={zone.error} />
       )}
       {zone.data !== undefined && all.length === 0 && (
         <p className={css.hint}>
           Nobody is in the trust zone. Peers get there by themselves that hold a private key whose public key
-          stands in the bucket <code>trustzoneAuth</code>:{' '}
-          <Copy text="mesh peergater ecdsa-genkey" what="command" mono wrap />
+          stands in the bucket <code>trustzoneAuth</code>: <Command text="mesh peergater ecdsa-genkey" />
         </p>
       )}
       {all.length > 0 && (

@@ -1,10 +1,10 @@
 import { useState } from 'react'
-import { type NewInvite, useCreateInvite } from '../../data/access.ts'
+import { type NewInvite, useCreateInvite } from '../../data/changes.ts'
 import { exactTime } from '../../model/time-words.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { fieldClasses, TextField } from '../../parts/field.tsx'
+import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import css from './access.module.css'
@@ -40,11 +40,8 @@ function InviteForm({ create, onClose }: InviteFormProps) {
   const [label, setLabel] = useState('')
   const [life, setLife] = useState<number>(LIVES[1].seconds)
   return (
-    <form
-      className={fieldClasses.form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
+    <Form
+      onSubmit={() => {
         if (!create.isPending) create.mutate({ label: label.trim(), lifeSeconds: life })
       }}
     >
@@ -65,7 +62,7 @@ function InviteForm({ create, onClose }: InviteFormProps) {
           </label>
         ))}
       </fieldset>
-      {create.error !== null && <WriteErrorNote error={create.error} />}
+      <WriteErrorNote error={create.error} />
       <div className={fieldClasses.actions}>
         <Button type="submit" tone="primary" busy={create.isPending}>
           {create.isPending ? 'Making it' : 'Make an invite'}
@@ -74,7 +71,7 @@ function InviteForm({ create, onClose }: InviteFormProps) {
           Leave it
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -2,18 +2,18 @@ import { ApiError } from '@mesh/api-client'
 import type { VpnView } from '@mesh/api-contract'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
-import { useChooseExit, useExit } from '../../data/exit.ts'
+import { useChooseExit } from '../../data/changes.ts'
 import { useMachines } from '../../data/machines.tsx'
+import { useExit } from '../../data/reads.ts'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
 import { machineOf, nameOrOwn } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
-import { shellQuote } from '../../model/shell.ts'
+import { shellQuote } from '../../model/commands.ts'
 import { cx } from '../../parts/class-names.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
+import { Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import page from '../page.module.css'
@@ -26,7 +26,8 @@ type Offer = VpnView['Peers'][number]
 export function ExitPage() {
   const { q = '' } = useSearch({ from: '/exit' })
   const filter = useDeferredValue(q).trim().toLowerCase()
-  const { data, error, refetch } = useExit()
+  const read = useExit()
+  const { data, error } = read
   const hasNoVpn = error instanceof ApiError && error.code === 'vpn.not_running'
   return (
     <div className={page.page}>
@@ -39,10 +40,7 @@ export function ExitPage() {
       {hasNoVpn && (
         <p>This node runs no VPN, so it has no exit node. One that was started as `mesh` alone can have.</p>
       )}
-      {error !== null && !hasNoVpn && (
-        <ErrorNote title="The exit node could not be read" error={error} retry={() => void refetch()} />
-      )}
-      {data === undefined && error === null && <LoadingRows label="Reading the exit node" />}
+      {!hasNoVpn && <Unread what="the exit node" read={read} />}
       {data !== undefined && <ExitChoice vpn={data} filter={filter} />}
     </div>
   )
@@ -69,7 +67,7 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
         busy={choose.isPending}
         onEnd={() => setAsked({ peer: null })}
       />
-      {choose.error !== null && <WriteErrorNote error={choose.error} />}
+      <WriteErrorNote error={choose.error} />
       <section className={page.section} aria-label="Members that offer to be the exit">
         <h2>
           Offered <span>by members</span>

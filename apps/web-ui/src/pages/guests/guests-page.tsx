@@ -2,17 +2,16 @@ import { ApiError } from '@mesh/api-client'
 import type { GuestConfigurationView, GuestView } from '@mesh/api-contract'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
-import { useExit } from '../../data/exit.ts'
-import { useAddGuest, useGuests, useRemoveGuest } from '../../data/guests.ts'
+import { useAddGuest, useRemoveGuest } from '../../data/changes.ts'
+import { useExit, useGuests } from '../../data/reads.ts'
 import { exitInWords } from '../../model/exit-words.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
-import { fieldClasses, TextField } from '../../parts/field.tsx'
-import { ErrorNote, WriteErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
+import { Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { Age } from '../../parts/time.tsx'
 import page from '../page.module.css'
@@ -22,7 +21,8 @@ import css from './guests.module.css'
 export function GuestsPage() {
   const { q = '' } = useSearch({ from: '/guests' })
   const filter = useDeferredValue(q).toLowerCase()
-  const { data, error, refetch } = useGuests()
+  const read = useGuests()
+  const { data, error } = read
   const [added, setAdded] = useState<GuestConfigurationView>()
   const hasNoVpn = error instanceof ApiError && error.code === 'vpn.not_running'
   return (
@@ -36,10 +36,7 @@ export function GuestsPage() {
       {hasNoVpn && (
         <p>This node runs no VPN, so it has no guests. One that was started as `mesh` alone has.</p>
       )}
-      {error !== null && !hasNoVpn && (
-        <ErrorNote title="The guests could not be read" error={error} retry={() => void refetch()} />
-      )}
-      {data === undefined && error === null && <LoadingRows label="Reading the guests" />}
+      {!hasNoVpn && <Unread what="the guests" read={read} />}
       {data !== undefined && (
         <>
           <ExitLine />
@@ -113,7 +110,7 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
           </li>
         ))}
       </ul>
-      {remove.error !== null && <WriteErrorNote error={remove.error} />}
+      <WriteErrorNote error={remove.error} />
       {removing !== undefined && (
         <Confirm
           title={`Remove ${removing}?`}
@@ -157,12 +154,10 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
   const [fullTunnel, setFullTunnel] = useState(false)
   const add = useAddGuest()
   return (
-    <form
-      className={`${fieldClasses.form} ${css.form}`}
+    <Form
+      className={css.form}
       aria-label="Add a guest"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         if (name !== '' && !add.isPending) add.mutate({ name, endpoint, fullTunnel }, { onSuccess: onAdded })
       }}
     >
@@ -183,13 +178,13 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
         />
         Full tunnel: what it has for the Internet goes through this node's exit
       </label>
-      {add.error !== null && <WriteErrorNote error={add.error} />}
+      <WriteErrorNote error={add.error} />
       <div className={fieldClasses.actions}>
         <Button type="submit" tone="primary" disabled={name === ''} busy={add.isPending}>
           {add.isPending ? 'Adding' : 'Add guest'}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { ChevronLeft, Plus } from 'lucide-react'
 import { useMemo } from 'react'
 import { printable } from '@mesh/core'
@@ -6,16 +6,17 @@ import { useBucket } from '../../data/bucket.ts'
 import { useTrackedWrites } from '../../data/writes.ts'
 import type { TrackedWrite } from '../../model/tracked-write.ts'
 import { countInWords } from '../../model/rate-words.ts'
-import { shellQuote } from '../../model/shell.ts'
+import { shellQuote } from '../../model/commands.ts'
+import { printInLine } from '../../model/typed-value.ts'
 import { Button, buttonLink } from '../../parts/button.tsx'
-import { Copy } from '../../parts/copy.tsx'
-import { EmptyNote, ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
+import { Command } from '../../parts/copy.tsx'
+import { EmptyNote, ErrorNote, Unread } from '../../parts/notes.tsx'
+import { Cell, type Column, rowLink } from '../../parts/table.tsx'
+import { VirtualRows } from '../../parts/virtual-rows.tsx'
+import { WriteMark } from '../../parts/write-mark.tsx'
 import page from '../page.module.css'
 import { bucketRule } from './bucket-rules.ts'
 import { buildKeyRows, filterKeyRows, type KeyRow } from './key-rows.ts'
-import { KeyCells } from './key-cells.tsx'
 import css from './ledger.module.css'
 
 const COLUMNS: readonly Column[] = [{ title: 'Key' }, { title: 'Value' }]
@@ -66,14 +67,7 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
         <p className={css.ruleLong}>{bucketRule(bucket).long}</p>
       </header>
       <div className={page.rows}>
-        {!known && read.error !== null && (
-          <ErrorNote
-            title={`The bucket ${bucket} could not be read`}
-            error={read.error}
-            retry={() => void read.refetch()}
-          />
-        )}
-        {read.isPending && <LoadingRows label="Reading the bucket" />}
+        <Unread what={`the bucket ${bucket}`} read={read} />
         {known && shown.length === 0 && <NoKeys bucket={bucket} filtered={rows.length > 0} />}
         {known && shown.length > 0 && (
           <VirtualRows
@@ -87,6 +81,28 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
           />
         )}
       </div>
+    </>
+  )
+}
+
+/** The longest text of a value that is laid out; the panel shows all of it. */
+const MAX_SHOWN_CHARS = 300
+
+function KeyCells({ bucket, row }: { bucket: string; row: KeyRow }) {
+  const { q } = useSearch({ from: '/ledger' })
+  const { key, value, write } = row
+  const shown = value ?? (write?.request.action === 'put' ? { value: write.request.value } : undefined)
+  return (
+    <>
+      <Cell className={css.key}>
+        <Link to="/ledger" search={{ bucket, key, ...(q !== undefined && { q }) }} className={rowLink}>
+          {printable(key)}
+        </Link>
+      </Cell>
+      <Cell className={css.value}>
+        <span>{shown !== undefined && printInLine(shown.value).slice(0, MAX_SHOWN_CHARS)}</span>
+        {write !== undefined && <WriteMark write={write} brief />}
+      </Cell>
     </>
   )
 }
@@ -129,7 +145,7 @@ function NoKeys({ bucket, filtered }: { bucket: string; filtered: boolean }) {
     <EmptyNote title={`Nothing is in ${printable(bucket)}`}>
       <p>A bucket exists as soon as a key is written into it. From a terminal:</p>
       <p>
-        <Copy text={`mesh ledger put ${shellQuote(bucket)} hello world`} what="command" mono wrap />
+        <Command text={`mesh ledger put ${shellQuote(bucket)} hello world`} />
       </p>
       <p>
         <Link to="/ledger" search={{ bucket, view: 'new' }} className={buttonLink}>

@@ -5,8 +5,7 @@ import { useRead } from '../../data/reads.ts'
 import { useFeed } from '../../live/live-context.tsx'
 import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
-import { ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { Unread } from '../../parts/notes.tsx'
 import { StateShape } from '../../parts/state-mark.tsx'
 import { bucketRule } from './bucket-rules.ts'
 import css from './ledger.module.css'
@@ -26,14 +25,7 @@ export function BucketList({ selected }: { selected: string | undefined }) {
           New key
         </Link>
       </header>
-      {digest.data === undefined && digest.error !== null && (
-        <ErrorNote
-          title="The buckets could not be read"
-          error={digest.error}
-          retry={() => void digest.refetch()}
-        />
-      )}
-      {digest.isPending && <LoadingRows label="Reading the buckets" />}
+      <Unread what="the buckets" read={digest} />
       <ul>
         {buckets?.map((bucket) => (
           <li key={bucket}>

@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router'
 import type { SignedEntryView } from '@mesh/api-contract'
 import { BUCKETS, tryParsePeerId } from '@mesh/core'
 import { useMemo } from 'react'
+import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
-import { type Machine, nameOf } from '../../model/machine.ts'
+import { machineOf, nameOf } from '../../model/machine.ts'
 import { checkSignature, type SignatureCheck } from '../../model/signed-entry.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -17,14 +18,13 @@ interface EnvelopeProps {
   readonly bucket: string
   readonly entryKey: string
   readonly signed: SignedEntryView
-  readonly machines: readonly Machine[]
 }
 
 /** Who signed the entry, when, and whether that is true: computed here, not taken from the node. */
-export function Envelope({ bucket, entryKey, signed, machines }: EnvelopeProps) {
+export function Envelope({ bucket, entryKey, signed }: EnvelopeProps) {
   const check = useMemo(() => checkSignature({ bucket, key: entryKey, signed }), [bucket, entryKey, signed])
   const { Owner, Version, UpdatedAt, Sig } = signed
-  const owner: React.ReactNode = Owner === '' ? 'nobody' : <Owned id={Owner} machines={machines} />
+  const owner: React.ReactNode = Owner === '' ? 'nobody' : <Owned id={Owner} />
   return (
     <PanelSection title="Entry">
       <p className={css.check}>
@@ -65,8 +65,9 @@ const CHECK_EXPLAINED: Record<SignatureCheck, string> = {
   unsigned: 'Anyone in the network could have written this.',
 }
 
-function Owned({ id, machines }: { id: string; machines: readonly Machine[] }) {
-  const self = machines.some((machine) => machine.id === id && machine.reach.kind === 'self')
+function Owned({ id }: { id: string }) {
+  const { machines = [] } = useMachines()
+  const self = machineOf(machines, id)?.reach.kind === 'self'
   return (
     <span className={css.owner}>
       <Glyph id={id} />

@@ -1,18 +1,16 @@
-import { Link, useNavigate } from '@tanstack/react-router'
-import { X } from 'lucide-react'
-import { useId, useState } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { nodeUrl } from '../../data/node-url.ts'
-import { useMachines } from '../../data/machines.tsx'
+import { useNames } from '../../data/machines.tsx'
 import { outcomeOf, useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
-import { nameOf } from '../../model/machine.ts'
 import { readTypedValue } from '../../model/typed-value.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
+import { Form, TextField } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { SidePanel } from '../../parts/panel.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
-import page from '../page.module.css'
 import css from './ledger.module.css'
 import { fitsLimit, ValueEditor } from './value-editor.tsx'
 
@@ -23,8 +21,7 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
   const [text, setText] = useState('')
   const write = useWrite()
   const navigate = useNavigate()
-  const { machines } = useMachines()
-  const search = given === undefined ? {} : { bucket: given }
+  const name = useNames()
   const complete = bucket !== '' && key !== '' && fitsLimit(text)
   const { value } = readTypedValue(text)
   const submit = () => {
@@ -35,25 +32,10 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
     )
   }
   return (
-    <Panel
-      label="New key"
-      heading="New key"
-      close={
-        <Link to="/ledger" search={search} className={page.closer} aria-label="Close the panel">
-          <X aria-hidden="true" />
-        </Link>
-      }
-      onClose={() => void navigate({ to: '/ledger', search })}
-    >
-      <form
-        className={css.form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
-        <NameField label="Bucket" value={bucket} onChange={setBucket} autoFocus={given === undefined} />
-        <NameField label="Key" value={key} onChange={setKey} autoFocus={given !== undefined} />
+    <SidePanel to="/ledger" label="New key">
+      <Form onSubmit={submit}>
+        <TextField label="Bucket" value={bucket} onChange={setBucket} autoFocus={given === undefined} />
+        <TextField label="Key" value={key} onChange={setKey} autoFocus={given !== undefined} />
         <ValueEditor text={text} onChange={setText} onSubmit={submit} />
         {write.variables !== undefined && (
           <p role="status">
@@ -63,17 +45,17 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
                 at: write.submittedAt,
                 outcome: outcomeOf(write.data, write.error),
               }}
-              name={(id) => nameOf(machines ?? [], id)}
+              name={name}
             />
           </p>
         )}
-        {write.error !== null && <WriteErrorNote error={write.error} />}
+        <WriteErrorNote error={write.error} />
         <div className={css.actions}>
           <Button type="submit" tone="primary" disabled={!complete} busy={write.isPending}>
             {write.isPending ? 'Announcing' : 'Write'}
           </Button>
         </div>
-      </form>
+      </Form>
       <details className={css.details}>
         <summary>From a terminal</summary>
         <CommandList
@@ -81,33 +63,6 @@ export function NewKeyPanel({ bucket: given }: { bucket: string | undefined }) {
           commands={putCommands({ origin: nodeUrl, bucket: bucket || 'BUCKET', key: key || 'KEY' }, value)}
         />
       </details>
-    </Panel>
-  )
-}
-
-interface NameFieldProps {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly autoFocus: boolean
-}
-
-function NameField({ label, value, onChange, autoFocus }: NameFieldProps) {
-  const id = useId()
-  return (
-    <div className={css.field}>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className={css.input}
-        value={value}
-        required
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        autoFocus={autoFocus}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </div>
+    </SidePanel>
   )
 }

@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronLeft } from 'lucide-react'
 import { printable } from '@mesh/core'
-import { useMachines } from '../../data/machines.tsx'
+import { useNames } from '../../data/machines.tsx'
 import { useFeed } from '../../live/live-context.tsx'
-import { nameOf } from '../../model/machine.ts'
 import { rejectionInWords } from '../../model/rejection-words.ts'
 import { EmptyNote } from '../../parts/notes.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -13,9 +12,9 @@ import css from './ledger.module.css'
 
 /** Entries that this node refused lately, and why. */
 export function RefusedList() {
-  const { machines } = useMachines()
+  const nameOf = useNames()
   const refused = useFeed().filter((entry) => entry.kind === 'rejected')
-  const name = (id: string) => (id === '' ? 'unsigned' : nameOf(machines ?? [], id))
+  const name = (id: string) => (id === '' ? 'unsigned' : nameOf(id))
   return (
     <>
       <header className={page.head}>

@@ -1,21 +1,21 @@
 import { useDeferredValue, useMemo } from 'react'
 import { countInWords } from '../../model/rate-words.ts'
 import { cx } from '../../parts/class-names.ts'
-import { EmptyNote, ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { type Column, VirtualRows } from '../../parts/virtual-rows.tsx'
+import { type Read, Unread } from '../../parts/notes.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { VirtualRows } from '../../parts/virtual-rows.tsx'
 import page from '../page.module.css'
 import css from './lists.module.css'
 
 interface PlainListProps<Row> {
   readonly title: string
+  /** What is read, in words: `the machines`. */
+  readonly what: string
   readonly columns: readonly Column[]
-  readonly rows: readonly Row[] | undefined
-  readonly error: Error | null
-  readonly retry: () => void
+  readonly read: Read & { readonly data: readonly Row[] | undefined }
   readonly filter: string
-  /** Gives the text that the filter looks at, and that tells rows apart. */
-  readonly textOf: (row: Row) => string
+  /** Gives the rows that fit the filter. */
+  readonly filterRows: (rows: readonly Row[], filter: string) => readonly Row[]
   readonly keyOf: (row: Row) => string
   readonly renderCells: (row: Row) => React.ReactNode
   /** The content at the end of the heading. */
@@ -24,18 +24,19 @@ interface PlainListProps<Row> {
   /** The panel that is open beside the list. */
   readonly panel?: React.ReactNode
   /** The content where there are no rows. */
-  readonly empty: React.ReactNode
+  readonly empty?: React.ReactNode
+  /** The content where none of the rows fits. */
+  readonly nothingFits: React.ReactNode
+  readonly rowClass?: string | undefined
 }
 
 /** A list of rows under a heading, with room for a panel at its side. */
 export function PlainList<Row>(props: PlainListProps<Row>) {
-  const { title, columns, rows, error, retry, filter, textOf, keyOf, renderCells, empty } = props
-  const { action, isSelected = () => false, panel } = props
-  const wanted = useDeferredValue(filter).trim().toLowerCase()
-  const shown = useMemo(
-    () => (rows ?? []).filter((row) => textOf(row).toLowerCase().includes(wanted)),
-    [rows, wanted, textOf],
-  )
+  const { title, what, columns, read, filter, filterRows, keyOf, renderCells, empty, nothingFits } = props
+  const { action, rowClass = css.row, isSelected = () => false, panel } = props
+  const rows = read.data
+  const wanted = useDeferredValue(filter)
+  const shown = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted, filterRows])
   return (
     <div className={cx(page.split, panel !== undefined && page.open)}>
       <section className={page.list} aria-label={title}>
@@ -50,19 +51,14 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
           {action}
         </header>
         <div className={page.rows}>
-          {rows === undefined && error !== null && (
-            <ErrorNote title={`${title} could not be read`} error={error} retry={retry} />
-          )}
-          {rows === undefined && error === null && <LoadingRows label={`Reading ${title.toLowerCase()}`} />}
+          <Unread what={what} read={read} />
           {rows?.length === 0 && empty}
-          {rows !== undefined && rows.length > 0 && shown.length === 0 && (
-            <EmptyNote title="Nothing fits the filter" />
-          )}
+          {rows !== undefined && rows.length > 0 && shown.length === 0 && nothingFits}
           {shown.length > 0 && (
             <VirtualRows
               label={title}
               columns={columns}
-              rowClass={css.row}
+              rowClass={rowClass}
               rows={shown}
               rowKey={keyOf}
               isSelected={isSelected}

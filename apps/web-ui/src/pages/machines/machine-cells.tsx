@@ -5,7 +5,7 @@ import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Rate } from '../../parts/rate.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
-import { Cell, rowLink } from '../../parts/virtual-rows.tsx'
+import { Cell, rowLink } from '../../parts/table.tsx'
 import css from './machines.module.css'
 
 /** One machine as a row: two lines on a phone. */

@@ -1,5 +1,4 @@
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { X } from 'lucide-react'
+import { useParams } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
@@ -7,9 +6,8 @@ import { roundTripInWords } from '../../model/time-words.ts'
 import { shownName, shownText } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
-import { EmptyNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { Facts, Panel, PanelSection } from '../../parts/panel.tsx'
+import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
+import { Facts, PanelSection, SidePanel } from '../../parts/panel.tsx'
 import { Rate } from '../../parts/rate.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
 import { Age } from '../../parts/time.tsx'
@@ -20,12 +18,11 @@ type Fact = readonly [term: string, fact: React.ReactNode]
 /** One machine; its address can be sent as a link. */
 export function MachinePanel() {
   const { id } = useParams({ from: '/machines/$id' })
-  const search = useSearch({ from: '/machines' })
-  const navigate = useNavigate()
   const { machines } = useMachines()
   const machine = machines?.find((known) => known.id === id)
   return (
-    <Panel
+    <SidePanel
+      to="/machines"
       label={machine?.name ?? 'Machine'}
       heading={
         <>
@@ -33,12 +30,6 @@ export function MachinePanel() {
           {machine?.name ?? 'Unknown machine'}
         </>
       }
-      close={
-        <Link to="/machines" search={search} className={page.closer} aria-label="Close the panel">
-          <X aria-hidden="true" />
-        </Link>
-      }
-      onClose={() => void navigate({ to: '/machines', search })}
     >
       {machine !== undefined && <MachineFacts machine={machine} />}
       {machine === undefined && machines === undefined && <LoadingRows label="Reading the machine" />}
@@ -50,7 +41,7 @@ export function MachinePanel() {
           </p>
         </EmptyNote>
       )}
-    </Panel>
+    </SidePanel>
   )
 }
 

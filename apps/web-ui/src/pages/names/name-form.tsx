@@ -6,7 +6,7 @@ import { useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
-import { fieldClasses, TextField } from '../../parts/field.tsx'
+import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 import css from './names.module.css'
 
@@ -29,14 +29,7 @@ export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
   const form = useNameForm({ pattern: given, records, onDone })
   const { write, rows, pattern } = form
   return (
-    <form
-      className={fieldClasses.form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        form.submit()
-      }}
-    >
+    <Form onSubmit={form.submit}>
       {given === undefined && (
         <TextField
           label="Pattern"
@@ -71,9 +64,9 @@ export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
           </Button>
         )}
       </div>
-      {write.error !== null && !form.isShownAtField && <WriteErrorNote error={write.error} />}
+      {!form.isShownAtField && <WriteErrorNote error={write.error} />}
       <TerminalCommands pattern={pattern} value={form.value} />
-    </form>
+    </Form>
   )
 }
 

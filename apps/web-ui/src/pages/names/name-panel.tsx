@@ -2,17 +2,16 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useMachines } from '../../data/machines.tsx'
+import { useNames } from '../../data/machines.tsx'
 import { useTrackedWrite, useWrite } from '../../data/writes.ts'
-import { nameOf } from '../../model/machine.ts'
+import { shownName } from '../../model/shown-name.ts'
 import { Button } from '../../parts/button.tsx'
-import { EmptyNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
 import { DeleteDialog } from '../ledger/delete-dialog.tsx'
 import page from '../page.module.css'
 import { NameForm } from './name-form.tsx'
-import { SidePanel } from '../side-panel.tsx'
+import { SidePanel } from '../../parts/panel.tsx'
 
 interface NamePanelProps {
   /** Undefined: a new one. */
@@ -25,7 +24,7 @@ interface NamePanelProps {
 export function NamePanel({ pattern, names }: NamePanelProps) {
   const navigate = useNavigate()
   return (
-    <SidePanel to="/names" label={pattern ?? 'Add a name'}>
+    <SidePanel to="/names" label={pattern === undefined ? 'Add a name' : shownName(pattern)}>
       {pattern === undefined ? (
         <NameForm
           pattern={undefined}
@@ -41,7 +40,7 @@ export function NamePanel({ pattern, names }: NamePanelProps) {
 
 function Existing({ pattern, names }: { pattern: string; names: readonly DnsView[] | undefined }) {
   const [deleting, setDeleting] = useState(false)
-  const { machines } = useMachines()
+  const name = useNames()
   const write = useWrite()
   const tracked = useTrackedWrite('dns', pattern)
   const known = names?.find(({ Regex }) => Regex === pattern)
@@ -49,7 +48,7 @@ function Existing({ pattern, names }: { pattern: string; names: readonly DnsView
     <>
       {tracked !== undefined && (
         <p role="status">
-          <WriteMark write={tracked} name={(id) => nameOf(machines ?? [], id)} />
+          <WriteMark write={tracked} name={name} />
         </p>
       )}
       {names === undefined && <LoadingRows label="Reading the name" />}

@@ -8,9 +8,9 @@ import { putCommands } from '../../model/commands.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
-import { Copy } from '../../parts/copy.tsx'
+import { Command } from '../../parts/copy.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
-import { Cell, rowLink } from '../../parts/virtual-rows.tsx'
+import { Cell, rowLink } from '../../parts/table.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
 import css from '../lists/lists.module.css'
 import { PlainList } from '../lists/plain-list.tsx'
@@ -36,11 +36,11 @@ export function NamesPage() {
     <PlainList
       title="Names"
       columns={COLUMNS}
-      rows={read.data}
-      error={read.error}
-      retry={() => void read.refetch()}
+      what="names"
+      read={read}
       filter={q}
-      textOf={textOf}
+      filterRows={filterNames}
+      nothingFits={<EmptyNote title="Nothing fits the filter" />}
       keyOf={({ Regex }) => Regex}
       renderCells={(name) => <NameCells name={name} />}
       isSelected={({ Regex }) => Regex === pattern}
@@ -63,7 +63,7 @@ export function NamesPage() {
             A name is a regular expression with the records that it answers. Add one here, or from a terminal:
           </p>
           <p>
-            <Copy text={EXAMPLE} what="command" mono wrap />
+            <Command text={EXAMPLE} />
           </p>
         </EmptyNote>
       }
@@ -96,6 +96,8 @@ function NameCells({ name: { Regex, Records } }: { name: DnsView }) {
   )
 }
 
-function textOf({ Regex, Records }: DnsView): string {
-  return [Regex, ...Object.entries(Records).flat()].join(' ')
+function filterNames(names: readonly DnsView[], filter: string): readonly DnsView[] {
+  const wanted = filter.trim().toLowerCase()
+  const textOf = ({ Regex, Records }: DnsView) => [Regex, ...Object.entries(Records).flat()].join(' ')
+  return names.filter((name) => textOf(name).toLowerCase().includes(wanted))
 }

@@ -1,9 +1,7 @@
 import type { NameResolutionView } from '@mesh/api-contract'
 import { Link } from '@tanstack/react-router'
-import { useMachines } from '../../data/machines.tsx'
-import { nameOf } from '../../model/machine.ts'
-import { ownerInWords, resolutionInWords } from '../../model/resolution-words.ts'
-import { loserReasonInWords } from '../../model/loser-reason.ts'
+import { useNames } from '../../data/machines.tsx'
+import { loserReasonInWords, ownerInWords, resolutionInWords } from '../../model/resolution-words.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { PanelSection } from '../../parts/panel.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
@@ -14,8 +12,7 @@ import css from './names.module.css'
 
 /** Who answers for a name, with what, and why not the others that fit it. */
 export function ResolutionFacts({ resolution }: { resolution: NameResolutionView }) {
-  const { machines } = useMachines()
-  const name = (id: string) => nameOf(machines ?? [], id)
+  const name = useNames()
   const { tone, word, sentences } = resolutionInWords(resolution, name)
   const { Records, Source, Winner, Losers } = resolution
   return (

@@ -3,13 +3,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { nodeUrl } from '../../data/node-url.ts'
 import { useRead } from '../../data/reads.ts'
-import { DEFAULT_TYPE, resolveCommands } from '../../model/resolve-commands.ts'
+import { DEFAULT_TYPE, resolveCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
-import { fieldClasses, TextField } from '../../parts/field.tsx'
-import { ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
-import { SidePanel } from '../side-panel.tsx'
+import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
+import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
+import { SidePanel } from '../../parts/panel.tsx'
 import css from './names.module.css'
 import { ResolutionFacts } from './resolution-facts.tsx'
 
@@ -53,11 +52,8 @@ export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: s
   }
   return (
     <SidePanel to="/names" label="Test a name">
-      <form
-        className={fieldClasses.form}
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
+      <Form
+        onSubmit={() => {
           if (question.name !== '' && !read.isFetching) ask()
         }}
       >
@@ -83,7 +79,7 @@ export function TestPanel({ name, type = DEFAULT_TYPE }: { name: string; type: s
             {read.isFetching ? 'Asking' : 'Test'}
           </Button>
         </div>
-      </form>
+      </Form>
       {read.error !== null && wrong.name === undefined && wrong.type === undefined && draft === undefined && (
         <ErrorNote
           title="The node could not say who answers"

@@ -1,17 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
-import { useMachines } from '../../data/machines.tsx'
+import { useNames } from '../../data/machines.tsx'
 import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
-import { nameOf } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
-import { ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { Unread } from '../../parts/notes.tsx'
 import { Rows } from '../../parts/rows.tsx'
-import { Cell, type Column, rowLink } from '../../parts/virtual-rows.tsx'
+import { Cell, type Column, rowLink } from '../../parts/table.tsx'
 import page from '../page.module.css'
 import css from './offers.module.css'
 import { countOf, filterByName, NothingFits } from './offers-section.tsx'
@@ -41,14 +39,7 @@ export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffers
         Offered by members
         {offers !== undefined && offers.length > 0 && <span>{countOf(shown.length, offers.length)}</span>}
       </h2>
-      {offers === undefined && read.error !== null && (
-        <ErrorNote
-          title={`The ${kind} of members could not be read`}
-          error={read.error}
-          retry={() => void read.refetch()}
-        />
-      )}
-      {read.isPending && <LoadingRows label={`Reading the ${kind} of members`} />}
+      <Unread what={`the ${kind} of members`} read={read} />
       {offers?.length === 0 && (
         <p className={css.teach}>
           {kind === 'services'
@@ -80,7 +71,7 @@ function toldOnce<Offer extends ServiceView | FileView>(offers: readonly Offer[]
 const idOf = ({ Name, PeerID }: ServiceView | FileView) => JSON.stringify([Name, PeerID])
 
 function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: ServiceView | FileView }) {
-  const { machines } = useMachines()
+  const nameOf = useNames()
   const { Name: name, PeerID: peer } = offer
   return (
     <>
@@ -101,7 +92,7 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
       </Cell>
       <Cell className={css.member}>
         <Glyph id={peer} />
-        <span className={css.memberName}>{nameOf(machines ?? [], peer)}</span>
+        <span className={css.memberName}>{nameOf(peer)}</span>
       </Cell>
       <Cell className={css.use}>
         {kind === 'services' ? (
@@ -116,7 +107,7 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
 
 /** The row itself is the link; what is connected already opens with its address. */
 function ConnectWord({ name }: { name: string }) {
-  const { offers } = useNodeConnections()
-  const isConnected = offers?.some(({ Name }) => Name === name) === true
+  const { data } = useNodeConnections()
+  const isConnected = data?.some(({ Name }) => Name === name) === true
   return isConnected ? 'Connected here' : <span className={page.link}>Connect</span>
 }

@@ -1,11 +1,11 @@
 import { ApiError } from '@mesh/api-client'
 import { useState } from 'react'
 import { nodeUrl } from '../../data/node-url.ts'
-import { type OfferRequest, usePutOffer } from '../../data/offers.ts'
+import { type OfferRequest, usePutOffer } from '../../data/changes.ts'
 import { type OfferKind, offerCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
-import { fieldClasses, TextField } from '../../parts/field.tsx'
+import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 
 export interface OfferFormTexts {
@@ -42,11 +42,8 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
     if (put.isError) put.reset()
   }
   return (
-    <form
-      className={fieldClasses.form}
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
+    <Form
+      onSubmit={() => {
         if (complete && !put.isPending) put.mutate({ name, place }, { onSuccess: () => onDone(name) })
       }}
     >
@@ -69,7 +66,7 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
         autoFocus={given.name !== ''}
       />
       {texts.remark?.(place)}
-      {put.error !== null && wrong.isElsewhere && <WriteErrorNote error={put.error} />}
+      {wrong.isElsewhere && <WriteErrorNote error={put.error} />}
       <div className={fieldClasses.actions}>
         <Button type="submit" tone="primary" disabled={!complete} busy={put.isPending}>
           {put.isPending ? texts.submitting : texts.submit}
@@ -82,7 +79,7 @@ export function OfferForm({ kind, texts, given, onDone }: OfferFormProps) {
           commands={offerCommands({ origin: nodeUrl, kind, name: command.name }, command.place)}
         />
       </details>
-    </form>
+    </Form>
   )
 }
 

@@ -1,7 +1,6 @@
 import type { OffersRead } from '../../data/offers-read.ts'
 import { countInWords } from '../../model/rate-words.ts'
-import { ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { Unread } from '../../parts/notes.tsx'
 import page from '../page.module.css'
 import css from './offers.module.css'
 
@@ -17,7 +16,7 @@ interface OffersSectionProps<View> {
 /** One list of what this node has, in each of its states. */
 export function OffersSection<View extends { readonly Name: string }>(props: OffersSectionProps<View>) {
   const { title, read, empty, filter, children } = props
-  const { offers, obstacle, error, retry } = read
+  const { data: offers, obstacle } = read
   // the page says once, above all lists, that this node does not tell them here
   if (obstacle === 'remote') return null
   const shown = filterByName(offers ?? [], filter)
@@ -32,12 +31,7 @@ export function OffersSection<View extends { readonly Name: string }>(props: Off
           The node has not joined its network yet; this list comes as soon as it has.
         </p>
       )}
-      {error !== null && (
-        <ErrorNote title={`What is ${title.toLowerCase()} could not be read`} error={error} retry={retry} />
-      )}
-      {offers === undefined && obstacle === undefined && error === null && (
-        <LoadingRows label={`Reading what is ${title.toLowerCase()}`} />
-      )}
+      {obstacle === undefined && <Unread what={`what is ${title.toLowerCase()}`} read={read} />}
       {offers?.length === 0 && <div className={css.teach}>{empty}</div>}
       {offers !== undefined && offers.length > 0 && shown.length === 0 && <NothingFits />}
       {shown.length > 0 && children(shown)}

@@ -1,11 +1,13 @@
+import type { NodeDownloadView } from '@mesh/api-contract'
 import { useNavigate } from '@tanstack/react-router'
-import { Trash2 } from 'lucide-react'
+import { CircleStop, Eraser, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { useEndDownload, useRemoveOffer } from '../../data/changes.ts'
 import { nodeUrl } from '../../data/node-url.ts'
-import { useRemoveOffer } from '../../data/offers.ts'
-import { type OfferKind, withdrawCommands } from '../../model/commands.ts'
+import { endDownloadCommand, type OfferKind, receiveCommand, withdrawCommands } from '../../model/commands.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
+import { Command } from '../../parts/copy.tsx'
 import { WriteErrorNote } from '../../parts/notes.tsx'
 import css from './offers.module.css'
 
@@ -29,7 +31,7 @@ export function Withdraw({ kind, name, action, affected, afterwards }: WithdrawP
   const { mesh, curl } = withdrawCommands({ origin: nodeUrl, kind, name })
   return (
     <div>
-      {remove.error !== null && <WriteErrorNote error={remove.error} />}
+      <WriteErrorNote error={remove.error} />
       <Button tone="danger" disabled={remove.isPending} onClick={() => setAsking(true)}>
         <Trash2 aria-hidden="true" />
         {action}
@@ -45,6 +47,48 @@ export function Withdraw({ kind, name, action, affected, afterwards }: WithdrawP
         >
           <p>{affected}</p>
           <p className={css.hint}>{afterwards}</p>
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+interface EndDownloadProps {
+  readonly download: NodeDownloadView
+  readonly isUnderWay: boolean
+}
+
+/** Stops a download, after asking; takes one that has ended from the list at once. */
+export function EndDownload({ download: { Name, Destination }, isUnderWay }: EndDownloadProps) {
+  const [asking, setAsking] = useState(false)
+  const navigate = useNavigate()
+  const end = useEndDownload()
+  const endIt = () => end.mutate(Name, { onSuccess: () => void navigate({ to: '/files', search: {} }) })
+  return (
+    <div>
+      <WriteErrorNote error={end.error} />
+      {isUnderWay ? (
+        <Button tone="danger" disabled={end.isPending} onClick={() => setAsking(true)}>
+          <CircleStop aria-hidden="true" />
+          Stop
+        </Button>
+      ) : (
+        <Button disabled={end.isPending} onClick={endIt}>
+          <Eraser aria-hidden="true" />
+          Take from the list
+        </Button>
+      )}
+      {asking && (
+        <Confirm
+          title={`Stop receiving ${Name}?`}
+          action="Stop"
+          refusal="Go on"
+          commands={[endDownloadCommand({ origin: nodeUrl, name: Name })]}
+          onClose={() => setAsking(false)}
+          onConfirm={endIt}
+        >
+          <p>Whoever asked for it is told. What has come is kept, and this goes on with it:</p>
+          <Command text={receiveCommand(Name, Destination)} />
         </Confirm>
       )}
     </div>

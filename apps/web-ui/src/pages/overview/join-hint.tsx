@@ -1,4 +1,4 @@
-import { Copy } from '../../parts/copy.tsx'
+import { Command } from '../../parts/copy.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
 
 /** Alone in the network: how that changes. */
@@ -10,7 +10,7 @@ export function JoinHint() {
         each other:
       </p>
       <p>
-        <Copy text="mesh start --token-file mesh.token" what="command" mono wrap />
+        <Command text="mesh start --token-file mesh.token" />
       </p>
       <p>
         <code>mesh -g -b</code> makes a token for a new network. Whoever has it is a member: send it as you

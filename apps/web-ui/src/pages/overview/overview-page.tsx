@@ -8,8 +8,7 @@ import { buildNeedSentence, buildSentence } from '../../model/overview.ts'
 import { countInWords } from '../../model/rate-words.ts'
 import { spanInWords } from '../../model/time-words.ts'
 import { cx } from '../../parts/class-names.ts'
-import { ErrorNote } from '../../parts/notes.tsx'
-import { LoadingRows } from '../../parts/loading-rows.tsx'
+import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
 import { useNow } from '../../parts/time.tsx'
 import page from '../page.module.css'
 import { AttentionTable } from './attention-table.tsx'
@@ -26,12 +25,12 @@ const MACHINES_SHOWN = 8
 
 /** Is it well? Who changed what? How much flows? */
 export function OverviewPage() {
-  const { machines, error, retry } = useMachines()
+  const { machines, error, refetch } = useMachines()
   const health = useRead('getHealth', {}, { everyMs: HEALTH_EVERY_MS })
   const link = useLinkStatus()
   return (
     <div className={page.page}>
-      {error !== null && <ErrorNote title="This node could not be read" error={error} retry={retry} />}
+      {error !== null && <ErrorNote title="This node could not be read" error={error} retry={refetch} />}
       {machines !== undefined && <Sentence machines={machines} />}
       <LostNote />
       {health.data !== undefined && (

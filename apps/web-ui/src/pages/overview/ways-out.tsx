@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useBucket } from '../../data/bucket.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { machineOf, nameOf } from '../../model/machine.ts'
-import { Copy } from '../../parts/copy.tsx'
+import { Command } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
 import { useFewRows } from '../../parts/rows.tsx'
@@ -45,7 +45,7 @@ export function WaysOut() {
             })}
           </ul>
           {more}
-          <Copy text="mesh proxy" what="command" mono wrap />
+          <Command text="mesh proxy" />
         </>
       )}
     </section>

@@ -10,7 +10,7 @@ import type { Listener } from '@libp2p/interface'
 import type { Clock } from '@mesh/core'
 import { cleanup } from 'node-datachannel'
 import { openInner } from '../inner-names.ts'
-import { closeNow } from './ends.ts'
+import { closeNow } from './close-order.ts'
 
 let users = 0
 

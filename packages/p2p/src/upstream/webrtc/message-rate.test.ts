@@ -3,7 +3,7 @@ import { createManualClock } from '@mesh/testkit'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect, test } from 'vitest'
 import { CONNECTION_CHANNEL_MESSAGES, UNPROVEN_CHANNEL_MESSAGES } from '../limits.ts'
-import { boundChannelMessages, createChannelMessageRate, type TakeMessage } from './message-rate.ts'
+import { boundChannelMessages, createChannelMessageRate, type TakeMessage } from './connections.ts'
 
 interface ConnectInit {
   readonly isTrusted?: boolean

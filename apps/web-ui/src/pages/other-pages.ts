@@ -1,0 +1,10 @@
+/** All pages but the overview, as one script that the browser loads when it needs the first of them. */
+export { AccessPage } from './access/access-page.tsx'
+export { ExitPage } from './exit/exit-page.tsx'
+export { GuestsPage } from './guests/guests-page.tsx'
+export { LedgerPage } from './ledger/ledger-page.tsx'
+export { MorePage } from './lists/more-page.tsx'
+export { MachinePanel } from './machines/machine-panel.tsx'
+export { MachinesPage } from './machines/machines-page.tsx'
+export { NamesPage } from './names/names-page.tsx'
+export { FilesPage, ServicesPage } from './offers/offers-page.tsx'
