@@ -14,7 +14,7 @@ import {
   silentLogger,
 } from '@mesh/core'
 import { engineError, fromNative } from './errors.ts'
-import { nativeInit, type UdpInit } from './native-init.ts'
+import { nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
 import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
@@ -127,6 +127,18 @@ export interface Restored {
  */
 export function openEngine(init: EngineInit, components: EngineComponents = {}): Engine {
   return startEngine(nativeInit(init), init, components).engine
+}
+
+/** Says in the addon's words what is asked of an engine. */
+export function nativeInit({ name, mtu, privateKey, addresses, udp, queues }: EngineInit): NativeInit {
+  return {
+    name,
+    mtu,
+    privateKey,
+    addresses: addresses.map(formatAddressInRange),
+    ...nativeUdp(udp),
+    ...(queues !== undefined && { queues }),
+  }
 }
 
 /** Wraps an engine of the addon, which `native` describes: also the kernel's, and for `./testing` a memory device. */

@@ -9,8 +9,7 @@
  * - Bytes are counted sealed, and packets not at all.
  */
 import type { Cidr } from '@mesh/core'
-import { type Engine, type EngineComponents, type EngineInit, startEngine } from './engine.ts'
-import { nativeInit } from './native-init.ts'
+import { type Engine, type EngineComponents, type EngineInit, nativeInit, startEngine } from './engine.ts'
 import type { EngineTable } from './table.ts'
 
 export interface KernelEngineInit extends Omit<EngineInit, 'queues'> {

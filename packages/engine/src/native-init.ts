@@ -1,6 +1,4 @@
 /** Translates what a person asks of an engine into the addon's words. */
-import { formatAddressInRange } from '@mesh/core'
-import type { EngineInit } from './engine.ts'
 import type { NativeInit } from './native.ts'
 
 export interface UdpInit {
@@ -8,17 +6,6 @@ export interface UdpInit {
   readonly port?: number
   /** The routing mark of what the socket sends (SO_MARK), which needs CAP_NET_ADMIN. */
   readonly mark?: number
-}
-
-export function nativeInit({ name, mtu, privateKey, addresses, udp, queues }: EngineInit): NativeInit {
-  return {
-    name,
-    mtu,
-    privateKey,
-    addresses: addresses.map(formatAddressInRange),
-    ...nativeUdp(udp),
-    ...(queues !== undefined && { queues }),
-  }
 }
 
 /** How the addon is told of the socket. */

@@ -25,7 +25,7 @@ export interface NativeInit {
   readonly queues?: number
   /** True: the kernel's WireGuard carries. */
   readonly kernel?: boolean
-  /** Of the kernel's alone: the socket of a program that stands in for the kernel's netlink. */
+  /** With `kernel`: the socket of a program that stands in for the kernel's netlink. */
   readonly netlink?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * What Node cannot tell the system of sockets and memory of this process. Each call takes the addon's file last, where it is not in
- * its platform package, and throws MeshError `engine.no_addon` without one.
+ * Calls of the system for this process's sockets and memory that Node does not have. Each takes the addon's file last, where it is not
+ * in its platform package, and throws MeshError `engine.no_addon` without one.
  */
 import { fromNative } from './errors.ts'
 import { loadAddon, type NativeAddon } from './native.ts'

@@ -18,30 +18,6 @@ import { CHECK_MS, MEND_MS, MENDED_TOLD_MS } from './limits.ts'
 import { findRouterProblems } from './checks/offer-checks.ts'
 import { readRuleset, trySystem } from './system/system-command.ts'
 
-export interface ExitHost {
-  /**
-   * Has this machine, where it is an exit, send on what members of the ranges have for the Internet. To be called before
-   * members can hear of it: those who knew it before send at once.
-   * @throws MeshError `exit.no_nftables`
-   */
-  offer(ranges: readonly string[]): void
-  /** The VPN stands: what leaves goes into its interface. */
-  attach(vpn: ExitVpn): void
-  problems(): readonly VpnProblem[]
-  /** The faults of this machine as an exit, which members that use it are told. */
-  faults(): readonly ExitFault[]
-  /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
-  watchProblems(listener: () => void): () => void
-  /**
-   * Leads all that leaves this machine into the VPN, or nothing any more (undefined). From one exit to another nothing
-   * changes here: at no moment is a packet without a rule.
-   * @throws MeshError `exit.*`
-   */
-  use(exit: string | undefined): void
-  /** Takes back all that was changed. Idempotent. */
-  stop(): void
-}
-
 type ExitVpn = Pick<Vpn, 'interface' | 'status' | 'subscribe' | 'announceAgain'>
 
 export interface ExitHostInit {
@@ -64,7 +40,7 @@ export function openExitHost(init: ExitHostInit): ExitHost {
   const { settings, journals, hasVpn, log } = init
   const uses = hasVpn && settings.exitNode !== undefined
   restoreExit(journals, log, uses ? settings.fwmark : undefined)
-  const host = new KernelExitHost(init)
+  const host = new ExitHost(init)
   try {
     if (uses) host.use(settings.exitNode)
   } catch (error) {
@@ -79,7 +55,7 @@ export function forwardedFamilies({ interface: name }: Pick<ExitSettings, 'inter
   return offeredFamilies(name, forwards)
 }
 
-class KernelExitHost implements ExitHost {
+export class ExitHost {
   readonly #init: ExitHostInit
   readonly #use: ExitUse
   readonly #listeners = new Set<() => void>()
@@ -103,6 +79,11 @@ class KernelExitHost implements ExitHost {
     this.#use = new ExitUse({ settings, journals, facts, log })
   }
 
+  /**
+   * Has this machine, where it is an exit, send on what members of the ranges have for the Internet. To be called before
+   * members can hear of it: those who knew it before send at once.
+   * @throws MeshError `exit.no_nftables`
+   */
   offer(ranges: readonly string[]): void {
     const { settings, journals, log } = this.#init
     if (!settings.advertiseExit) return
@@ -113,6 +94,7 @@ class KernelExitHost implements ExitHost {
     this.#offer.begin()
   }
 
+  /** The VPN stands: what leaves goes into its interface. */
   attach(vpn: ExitVpn): void {
     this.#vpn = vpn
     this.#lead()
@@ -129,15 +111,22 @@ class KernelExitHost implements ExitHost {
     return this.#found
   }
 
+  /** The faults of this machine as an exit, which members that use it are told. */
   faults(): readonly ExitFault[] {
     return this.#faults
   }
 
+  /** Calls the listener whenever `problems()` has changed; the returned function unsubscribes. */
   watchProblems(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Leads all that leaves this machine into the VPN, or nothing any more (undefined). From one exit to another nothing
+   * changes here: at no moment is a packet without a rule.
+   * @throws MeshError `exit.*`
+   */
   use(exit: string | undefined): void {
     const before = this.#exit
     if (exit !== undefined && before === undefined) this.#use.begin()
@@ -149,6 +138,7 @@ class KernelExitHost implements ExitHost {
     if (exit !== undefined && before === undefined) this.#watch()
   }
 
+  /** Takes back all that was changed. Idempotent. */
   stop(): void {
     this.#pause()
     endJournals(this.#init.journals)

@@ -22,4 +22,3 @@ export {
   type PortMappingComponents,
   type UdpPortMappings,
 } from './udp-port-mappings.ts'
-export type { UpnpClient } from './upnp/upnp-client.ts'

@@ -3,6 +3,7 @@
  * own mapping found, and PCP or NAT-PMP at the default router.
  */
 import { networkInterfaces } from 'node:os'
+import type { UPnPNAT } from '@achingbrain/nat-port-mapper'
 import { type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import {
   MAX_UPNP_ROUTERS,
@@ -18,7 +19,7 @@ import { defaultRouter } from './local-network/default-router.ts'
 import { ownAddressTowards } from './local-network/own-address-towards.ts'
 import { PORT_CONTROL_PORT } from './port-control/port-control-message.ts'
 import { askForMapping, mappingNonce } from './port-control/ask-for-mapping.ts'
-import { createUpnpClient, type UpnpClient } from './upnp/upnp-client.ts'
+import { UpnpClient } from './upnp/upnp-client.ts'
 import type { MappingRouter } from './upnp/upnp-router.ts'
 
 export interface PortMappingComponents {
@@ -29,18 +30,9 @@ export interface PortMappingComponents {
 
 export type OnMapped = (mappings: readonly PortMapping[]) => void
 
-export interface UdpPortMappings {
-  /** The client for libp2p's search; the routers that it finds are asked for UDP ports, too. */
-  readonly client: UpnpClient
-  /** Keeps a port mapped and tells where, after each change; the returned function ends it. */
-  map(port: number, onMapped: OnMapped): () => void
-  /** Gives the mapped ports back to the routers. */
-  stop(): Promise<void>
-}
-
 interface RouterSources {
   /** Searches for routers by UPnP. */
-  readonly client: UpnpClient
+  readonly client: Pick<UpnpClient, 'findGateways' | 'getGateway'>
   /** The default router, where it may be asked by PCP and NAT-PMP. */
   readonly defaultRouter: () => PortMapping | undefined
 }
@@ -51,8 +43,8 @@ export function createUdpPortMappings(
   sources: Partial<RouterSources> = {},
 ): UdpPortMappings {
   const network = () => ({ interfaces: networkInterfaces(), defaultRouter: defaultRouter() })
-  const { client = createUpnpClient({ ...components, network }) } = sources
-  return new RouterMappings(components, { defaultRouter: portControlRouter, ...sources, client })
+  const { client = new UpnpClient({ ...components, network }) } = sources
+  return new UdpPortMappings(components, { defaultRouter: portControlRouter, ...sources, client })
 }
 
 /** One port that is kept mapped. */
@@ -62,15 +54,15 @@ interface Wish {
   readonly onMapped: OnMapped
   /** Where it is reached, by the router's name. */
   readonly mapped: Map<string, PortMapping>
-  cancelRenewal: () => void
-  /** The renewals by UPnP, by the router's name. */
+  /** Functions that cancel the next renewal, by the router's name. */
   readonly renewals: Map<string, () => void>
 }
 
 const DEFAULT_ROUTER = 'default router'
 
-class RouterMappings implements UdpPortMappings {
-  readonly client: UpnpClient
+export class UdpPortMappings {
+  /** The client for libp2p's search; the routers that it finds are asked for UDP ports, too. */
+  readonly client: UPnPNAT
   readonly #components: PortMappingComponents
   readonly #defaultRouter: RouterSources['defaultRouter']
   readonly #routers = new Map<string, MappingRouter>()
@@ -82,7 +74,7 @@ class RouterMappings implements UdpPortMappings {
     this.#defaultRouter = ofMachine
     const found = (router: MappingRouter) => this.#found(router)
     this.client = {
-      getGateway: (url) => client.getGateway(url),
+      getGateway: () => client.getGateway(),
       async *findGateways(options) {
         for await (const router of client.findGateways(options)) {
           found(router)
@@ -92,23 +84,18 @@ class RouterMappings implements UdpPortMappings {
     }
   }
 
+  /** Keeps a port mapped and tells where, after each change; the returned function ends it. */
   map(port: number, onMapped: OnMapped): () => void {
-    const nonce = mappingNonce(this.#components.random)
-    const wish: Wish = {
-      port,
-      nonce,
-      onMapped,
-      mapped: new Map(),
-      cancelRenewal: () => {},
-      renewals: new Map(),
-    }
     if (this.#stopping.signal.aborted) return () => {}
+    const nonce = mappingNonce(this.#components.random)
+    const wish: Wish = { port, nonce, onMapped, mapped: new Map(), renewals: new Map() }
     this.#wishes.add(wish)
     for (const router of this.#routers.values()) void this.#askUpnp(wish, router)
     void this.#askDefault(wish)
     return () => void this.#end(wish)
   }
 
+  /** Gives the mapped ports back to the routers. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the node stops'))
     await Promise.all([...this.#wishes].map((wish) => this.#end(wish)))
@@ -157,13 +144,8 @@ class RouterMappings implements UdpPortMappings {
     try {
       if (router !== undefined) {
         const { port, nonce } = wish
-        const init = {
-          router,
-          port,
-          nonce,
-          lifetimeS: PORT_MAPPING_LIFETIME_S,
-          signal: this.#stopping.signal,
-        }
+        const { signal } = this.#stopping
+        const init = { router, port, nonce, lifetimeS: PORT_MAPPING_LIFETIME_S, signal }
         const { lifetimeS, ...mapping } = await askForMapping(init, clock)
         this.#mapped(wish, DEFAULT_ROUTER, mapping)
         waitMs = Math.max(PORT_MAPPING_RETRY_MS, lifetimeS * 500)
@@ -172,7 +154,8 @@ class RouterMappings implements UdpPortMappings {
       this.#mapped(wish, DEFAULT_ROUTER, undefined)
       this.#log('port control', error)
     }
-    if (this.#wishes.has(wish)) wish.cancelRenewal = clock.after(waitMs, () => void this.#askDefault(wish))
+    const again = () => void this.#askDefault(wish)
+    if (this.#wishes.has(wish)) wish.renewals.set(DEFAULT_ROUTER, clock.after(waitMs, again))
   }
 
   #mapped(wish: Wish, router: string, mapping: PortMapping | undefined): void {
@@ -187,7 +170,6 @@ class RouterMappings implements UdpPortMappings {
 
   async #end(wish: Wish): Promise<void> {
     if (!this.#wishes.delete(wish)) return
-    wish.cancelRenewal()
     for (const cancel of wish.renewals.values()) cancel()
     const { clock } = this.#components
     const reason = () => new Error('the router does not answer')

@@ -67,7 +67,7 @@ export class TableApplier {
     const { supervisor, tunnels, log } = this.#components
     const table = this.#table
     if (table === undefined) return
-    const tunnelOf = (peer: PeerId) => ({ tunnel: tunnels.tunnelOf(peer), mtu: tunnels.mtuOf(peer) })
+    const tunnelOf = (peer: PeerId) => tunnels.chosenOf(peer)
     try {
       const { advertised, guestMtu } = this.#init
       supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf, guestMtu }))

@@ -11,7 +11,20 @@
  */
 import { type AddressInRange, type Cidr, type PeerId, untilAborted } from '@mesh/core'
 import type { EngineEvent, EngineInterface } from '@mesh/engine'
-import { NO_STORE } from './addresses/lease-store.ts'
+import {
+  type AddedGuest,
+  type GuestRequest,
+  type GuestStatus,
+  NO_STORE,
+  type Vpn,
+  type VpnComponents,
+  type VpnEvent,
+  type VpnInit,
+  type VpnProbe,
+  type VpnProblem,
+  type VpnState,
+  type VpnStatus,
+} from './vpn.ts'
 import { ownRanges } from './addresses/own-ranges.ts'
 import { TableApplier } from './apply-table.ts'
 import { checkInit, type CheckedAgainst } from './check-init.ts'
@@ -26,25 +39,11 @@ import { OwnAddresses } from './own-addresses.ts'
 import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
 import { vpnStatus } from './status.ts'
 import type { VpnTable } from './table/build-table.ts'
-import { tableInputs, takesRoutes } from './table/table-inputs.ts'
-import type { TableInput } from './table/table-input.ts'
+import { tableInputs, takesRoutes } from './table/table-input.ts'
 import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
 import { Tunnels } from './tunnels/tunnels.ts'
 import { VpnListeners } from './vpn-listeners.ts'
-import type {
-  AddedGuest,
-  GuestRequest,
-  GuestStatus,
-  Vpn,
-  VpnComponents,
-  VpnEvent,
-  VpnInit,
-  VpnProbe,
-  VpnProblem,
-  VpnState,
-  VpnStatus,
-} from './vpn.ts'
 
 export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
   return new MeshVpn(init, { ...components, log: components.log.child('vpn') })
@@ -54,6 +53,7 @@ export function createVpn(init: VpnInit, components: VpnComponents): Vpn {
 interface Parts {
   readonly supervisor: EngineSupervisor
   readonly tunnels: Tunnels
+  readonly applier: TableApplier
 }
 
 class MeshVpn implements Vpn {
@@ -65,7 +65,6 @@ class MeshVpn implements Vpn {
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
-  readonly #readInput: () => TableInput
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** The steps that undo what starting began, in the reverse order. */
@@ -76,7 +75,6 @@ class MeshVpn implements Vpn {
   /** All that starting waits for is there. */
   #isUp = false
   #parts: Parts | undefined
-  #applier: TableApplier | undefined
   #watch: TableWatch | undefined
   #table: VpnTable | undefined
 
@@ -90,18 +88,6 @@ class MeshVpn implements Vpn {
     const takesIpv6 = host.hasIpv6() && (init.mtu ?? DEFAULT_MTU) >= MIN_IPV6_MTU
     this.#checked = { host, ranges: given, derivedRange: derived.range, takesIpv6 }
     this.#ranges = [...new Set([...given, derived.range])]
-    this.#readInput = tableInputs(
-      {
-        options: init,
-        derived,
-        ranges: this.#ranges,
-        own: () => this.#own.all(),
-        guests: () => this.#guests.all(),
-        exit: () => this.#exit.wish(),
-        interfaceName: () => this.interface?.name ?? init.interface,
-      },
-      components,
-    )
     this.#own = new OwnAddresses(
       {
         derived,
@@ -120,7 +106,22 @@ class MeshVpn implements Vpn {
         isOurs: (peer) => network.speaks(peer as PeerId, VPN_PROTOCOL) === true,
       },
     )
-    this.#guests = this.#createGuests()
+    this.#guests = new Guests(
+      {
+        options: init,
+        ranges: this.#ranges,
+        derivedRange: this.#checked.derivedRange,
+        own: this.#own,
+        accepted: () => this.#table?.accepted ?? [],
+        udpPort: () => this.#parts?.supervisor.engine.udpPort,
+        candidates: () => this.#parts?.tunnels.candidates() ?? [],
+        hasExit: () => hasExit(this.#init, this.#table),
+        counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
+        neighbours: () => listNeighbours(this.#components).length,
+        onChange: () => this.#watch?.rebuild(),
+      },
+      { ...components, store: components.guestStore ?? NO_STORE },
+    )
     this.#exit = new OwnExit(init.exitNode, {
       ...components,
       store: components.exitStore ?? NO_STORE,
@@ -151,25 +152,6 @@ class MeshVpn implements Vpn {
   announceAgain(): void {
     this.#own.announceAgain()
     this.#tellProblems()
-  }
-
-  #createGuests(): Guests {
-    return new Guests(
-      {
-        options: this.#init,
-        ranges: this.#ranges,
-        derivedRange: this.#checked.derivedRange,
-        own: this.#own,
-        accepted: () => this.#table?.accepted ?? [],
-        udpPort: () => this.#parts?.supervisor.engine.udpPort,
-        candidates: () => this.#parts?.tunnels.candidates() ?? [],
-        hasExit: () => hasExit(this.#init, this.#table),
-        counters: () => this.#parts?.supervisor.stats().guests ?? new Map(),
-        neighbours: () => listNeighbours(this.#components).length,
-        onChange: () => this.#watch?.rebuild(),
-      },
-      { ...this.#components, store: this.#components.guestStore ?? NO_STORE },
-    )
   }
 
   get interface(): EngineInterface | undefined {
@@ -212,7 +194,7 @@ class MeshVpn implements Vpn {
       interfaceProblem: this.#parts?.supervisor.interfaceProblem,
       ranges: this.#checked.ranges,
       own: this.#own,
-      applier: this.#applier,
+      applier: this.#parts?.applier,
       isUp: this.#isUp,
       tunnels: this.#parts?.tunnels,
       init: this.#init,
@@ -237,8 +219,7 @@ class MeshVpn implements Vpn {
   }
 
   stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    return this.#stopped
+    return (this.#stopped ??= this.#stop())
   }
 
   #untilStopped(given: AbortSignal | undefined): AbortSignal {
@@ -249,8 +230,7 @@ class MeshVpn implements Vpn {
   async #stop(): Promise<void> {
     this.#stopping.abort(vpnError('vpn.stopped', 'the VPN was stopped'))
     for (const end of this.#ends.splice(0).reverse()) await end()
-    this.#parts = undefined
-    this.#watch = undefined
+    this.#parts = this.#watch = undefined
     this.#enter('stopped')
   }
 
@@ -266,22 +246,32 @@ class MeshVpn implements Vpn {
     const { tunnels } = (this.#parts = this.#openParts())
     await tunnels.start()
     signal.throwIfAborted()
-    const watch = new TableWatch(
+    const read = tableInputs(
       {
-        read: this.#readInput,
+        options: this.#init,
+        derivedRange: this.#checked.derivedRange,
+        ranges: this.#ranges,
+        own: () => this.#own.all(),
+        guests: () => this.#guests.all(),
+        exit: () => this.#exit.wish(),
+        interfaceName: () => this.interface?.name ?? this.#init.interface,
+      },
+      this.#components,
+    )
+    const watch = (this.#watch = new TableWatch(
+      {
+        read,
         followsRoutes: takesRoutes(this.#init),
         advertisesRoutes: advertiseRoutes.length > 0,
         onTable: (table) => this.#apply(table),
       },
       this.#components,
-    )
-    this.#watch = watch
+    ))
     this.#ends.push(() => watch.stop())
     await untilAborted(watch.ready, signal)
     if (this.#own.leasing) this.#enter('leasing')
     this.#ends.push(() => this.#own.stop())
     await this.#own.start(signal)
-    signal.throwIfAborted()
     this.#guests.start()
     this.#ends.push(() => this.#guests.stop())
     this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
@@ -314,7 +304,7 @@ class MeshVpn implements Vpn {
               this.#tellProblems()
             },
             onReopened: () => {
-              this.#applier?.forgetRoutes()
+              this.#parts?.applier.forgetRoutes()
               this.#parts?.tunnels.engineReopened()
               this.#watch?.rebuild()
               this.#tellProblems()
@@ -341,7 +331,7 @@ class MeshVpn implements Vpn {
         network,
         engine: supervisor.engine,
         onTunnels: () => {
-          this.#applier?.setEngineTable()
+          this.#parts?.applier.setEngineTable()
           this.#exit.follow()
         },
         onUdpPath: (peer) => {
@@ -355,7 +345,7 @@ class MeshVpn implements Vpn {
       },
     )
     this.#ends.push(() => tunnels.stop())
-    this.#applier = new TableApplier(
+    const applier = new TableApplier(
       {
         ranges: this.#ranges,
         advertised: receivedRanges(this.#init),
@@ -368,13 +358,12 @@ class MeshVpn implements Vpn {
       },
       { supervisor, tunnels, network, log },
     )
-    return { supervisor, tunnels }
+    return { supervisor, tunnels, applier }
   }
 
   #apply(table: VpnTable): void {
     this.#table = table
-    if (this.#parts === undefined) return
-    this.#applier?.apply(table)
+    this.#parts?.applier.apply(table)
     this.#exit.learn(table.exit)
     this.#tellProblems()
   }

@@ -1,8 +1,7 @@
 /** Tells people what is wrong with the way out over an exit node. */
 import { shortPeerId } from '@mesh/core'
-import type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
+import type { ExitFault, IpFamily, VpnExitStatus, VpnProblem } from './vpn.ts'
 import type { ExitChoice } from './table/choose-exit.ts'
-import type { VpnExitStatus, VpnProblem } from './vpn.ts'
 
 const FAMILIES: readonly (readonly [IpFamily, string])[] = [
   ['ipv4', 'IPv4'],

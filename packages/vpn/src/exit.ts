@@ -3,12 +3,11 @@
  * until it was reached once, or for `EXIT_SEARCH_MS`: only then is it gone.
  */
 import { type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
-import type { LeaseStore } from './addresses/lease-store.ts'
+import type { LeaseStore, VpnExitStatus } from './vpn.ts'
 import { EXIT_SEARCH_MS } from './limits.ts'
 import type { VpnNetwork } from './ports.ts'
 import type { ExitChoice, ExitWish } from './table/choose-exit.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
-import type { VpnExitStatus } from './vpn.ts'
 
 interface OwnExitComponents {
   readonly store: LeaseStore

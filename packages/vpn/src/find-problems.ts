@@ -25,7 +25,7 @@ interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clo
   /** All that starting waits for is there. */
   readonly isUp: boolean
   /** Undefined: there is no interface. */
-  readonly tunnels: Pick<Tunnels, 'tunnelOf'> | undefined
+  readonly tunnels: Pick<Tunnels, 'chosenOf'> | undefined
   readonly guests: Guests
   readonly exit: VpnExitStatus | undefined
   readonly table: VpnTable | undefined
@@ -88,7 +88,7 @@ function otherRouters({ init, table, ...components }: FindProblemsInput): readon
 /** The kernel's WireGuard has nothing to say to members without it. */
 function legacyProblems({ init, table, tunnels }: FindProblemsInput): readonly VpnProblem[] {
   if (init.wireguard !== 'kernel' || table === undefined || tunnels === undefined) return []
-  const legacy = [...table.peers].filter(([peer]) => tunnels.tunnelOf(peer).kind === 'legacy')
+  const legacy = [...table.peers].filter(([peer]) => tunnels.chosenOf(peer).tunnel.kind === 'legacy')
   const [first] = legacy
   if (first === undefined) return []
   const [peer, { hostname }] = first

@@ -10,19 +10,20 @@ export type {
 } from './ports.ts'
 export { type TransferComponents, transferLeadership } from './legacy/leadership-transfer.ts'
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
-export type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
-export type { LeaseStore } from './addresses/lease-store.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
 export {
   type AcceptedRoute,
   type AddedGuest,
+  type ExitFault,
   type GuestRequest,
   type GuestStatus,
   type GuestStore,
   type HostNetwork,
   type HostRoute,
   IGNORED_REASONS,
+  type IpFamily,
+  type LeaseStore,
   type IgnoredReason,
   type LeaseInit,
   type MachineDescription,

@@ -19,13 +19,12 @@ import { checkNotTaken } from './addresses/check-addresses.ts'
 import { otherHolder } from './addresses/machines-bucket.ts'
 import { leaseAddress } from './addresses/lease.ts'
 import { createLeaseAge, type LeaseAge } from './addresses/lease-age.ts'
-import type { LeaseStore } from './addresses/lease-store.ts'
+import type { LeaseStore, MachineDescription, VpnComponents } from './vpn.ts'
 import { LEASE_MOVES_MS, LOOK_AGAIN_MS, SAME_MOMENT_MS } from './addresses/limits.ts'
 import { forgetOldAddresses, machineText } from './addresses/own-machines.ts'
 import { PastAddresses } from './addresses/past-addresses.ts'
 import { watchLease } from './addresses/watch-lease.ts'
 import { LEASE_RETRY_MS } from './limits.ts'
-import type { MachineDescription, VpnComponents } from './vpn.ts'
 
 interface OwnAddressesInit {
   readonly derived: AddressInRange

@@ -142,7 +142,7 @@ export interface VpnNetwork {
   onDoubt?(listener: (peer: PeerId) => void): () => void
 }
 
-/** What carries packets, as the tunnels see it. */
+/** The engine as the tunnels see it. */
 export type TunnelEngine = Omit<
   Engine,
   'interface' | 'setTable' | 'setAddresses' | 'setRoutes' | 'restore' | 'stats' | 'close'

@@ -19,23 +19,18 @@ interface VpnStatusInput extends Pick<VpnStatus, 'state' | 'interface' | 'addres
 export function vpnStatus({ init, table, tunnels, stats, ...own }: VpnStatusInput): VpnStatus {
   return {
     ...own,
-    peers: table && tunnels && stats ? peerStatuses(table, tunnels, stats) : [],
+    peers:
+      table && tunnels && stats
+        ? [...table.peers]
+            .map(([peer, machine]) => peerStatus(peer, machine, { tunnels, stats }))
+            .sort((one, other) => (one.peer < other.peer ? -1 : 1))
+        : [],
     device: stats?.device ?? NO_COUNTERS,
     routes: { advertised: init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
     offersExit: init.machine.Exit,
     ignored: table?.ignored ?? {},
     refusals: tunnels?.refusals() ?? {},
   }
-}
-
-function peerStatuses(
-  { peers }: Pick<VpnTable, 'peers'>,
-  tunnels: Pick<Tunnels, 'status'>,
-  stats: EngineStats,
-): readonly VpnPeerStatus[] {
-  return [...peers]
-    .map(([peer, machine]) => peerStatus(peer, machine, { tunnels, stats }))
-    .sort((one, other) => (one.peer < other.peer ? -1 : 1))
 }
 
 function peerStatus(

@@ -2,9 +2,26 @@
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
 import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
-import type { LeaseStore } from './addresses/lease-store.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
-import type { ExitFault, IpFamily } from './addresses/exit-faults.ts'
+
+export type IpFamily = 'ipv4' | 'ipv6'
+
+/**
+ * The faults of an exit's machine that its members are told, by the codes of its own problems. `exit.firewall`: a firewall drops
+ * what is forwarded. `exit.no_route`: it has no default route of a family that it forwards. `exit.no_resolver`: it has no
+ * DNS server for members whose own is in their local network.
+ */
+export const EXIT_FAULTS = ['exit.firewall', 'exit.no_route', 'exit.no_resolver'] as const
+export type ExitFault = (typeof EXIT_FAULTS)[number]
+
+/** Keeps a text over restarts: an address, or those of others. */
+export interface LeaseStore {
+  read(): string | undefined
+  write(text: string): void
+}
+
+/** A memory that remembers nothing: what would be in it ends with the node. */
+export const NO_STORE: LeaseStore = { read: () => undefined, write() {} }
 
 export interface VpnInit {
   /** The interface's name, at most 15 characters: `mesh0`. */
@@ -105,13 +122,8 @@ export interface VpnComponents {
   readonly log: Logger
 }
 
-/** The text that keeps guests: a secret. */
-export interface GuestStore {
-  /** Undefined when nothing was kept so far. Throws when that cannot be told. */
-  read(): string | undefined
-  /** Throws when it was not written. */
-  write(text: string): void
-}
+/** The text that keeps guests: a secret. Both throw when it cannot be told whether there is one, or it was not written. */
+export type GuestStore = LeaseStore
 
 export interface GuestRequest {
   /** A DNS label, which no other guest of this node has. */

@@ -12,7 +12,7 @@ import {
 } from '@mesh/replication/testing'
 import { createManualClock, createSeededRandom, type ManualClock } from '@mesh/testkit'
 import { deriveIpv6, deriveIpv6Range } from '../src/addresses/derive-ipv6.ts'
-import type { LeaseStore } from '../src/addresses/lease-store.ts'
+import type { LeaseStore } from '../src/vpn.ts'
 import { transferLeadership } from '../src/legacy/leadership-transfer.ts'
 import { OwnAddresses } from '../src/own-addresses.ts'
 import { type LegacyNode, startLegacyNode } from './legacy-node.ts'

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// The longest time without an answer to a handshake, after which WireGuard gives up.
 const SILENCE: Duration = Duration::from_secs(90);
-/// The most datagrams that are read from one peer before the others have their turn.
-const DATAGRAMS_PER_TURN: usize = 128;
+/// The most datagrams that are read from one peer before others are read.
+const DATAGRAMS_AT_ONCE: usize = 128;
 /// The first byte of the message that begins a handshake, and of one with a packet.
 const INITIATION: u8 = 1;
 const SEALED: u8 = 4;
@@ -83,7 +83,7 @@ impl RelayPeer {
     /// Queues what the kernel sent for the stream. True: there may be more.
     pub fn read_kernel(&self, memory: &mut RelayMemory, events: &Events) -> bool {
         let mut count = 0;
-        while count < DATAGRAMS_PER_TURN {
+        while count < DATAGRAMS_AT_ONCE {
             let Ok(length) = self.socket.recv(&mut memory.datagram) else { break };
             count += 1;
             let datagram = &memory.datagram[..length];
@@ -103,7 +103,7 @@ impl RelayPeer {
         }
         self.queue(&mut memory.urgent, true, events);
         self.queue(&mut memory.sealed, false, events);
-        count == DATAGRAMS_PER_TURN
+        count == DATAGRAMS_AT_ONCE
     }
 
     /// A handshake was completed.

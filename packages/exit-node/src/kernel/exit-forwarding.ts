@@ -18,12 +18,10 @@ export interface ForwardingInit {
 
 /** Ranges in which a member's own network has its DNS server, and which no exit can reach. */
 const LOCAL_V4 = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']
-
 const LOCAL_V6 = ['fc00::/7', 'fe80::/10']
 
 /** The addresses that no member may reach through an exit: this machine itself, its link, and groups. */
 const NEVER_V4 = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3']
-
 const NEVER_V6 = ['::1/128', 'fe80::/10', 'ff00::/8']
 
 export function tableName(interfaceName: string): string {

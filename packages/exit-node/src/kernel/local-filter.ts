@@ -51,14 +51,16 @@ export function createLocalFilter(
 
   function watch(name: string, local: readonly Cidr[]): void {
     cancelWatch()
-    const cancel = clock.after(MEND_MS, async () => {
-      const isThere = await hasTable(tableOf(name))
-      // it was taken back meanwhile, or set anew
-      if (cancelWatch !== cancel) return
-      if (!isThere) mend(name, local)
-      watch(name, local)
-    })
-    cancelWatch = cancel
+    cancelWatch = clock.after(MEND_MS, () => void look(name, local))
+  }
+
+  async function look(name: string, local: readonly Cidr[]): Promise<void> {
+    const cancel = cancelWatch
+    const isThere = await hasTable(tableOf(name))
+    // it was taken back meanwhile, or set anew
+    if (cancelWatch !== cancel) return
+    if (!isThere) mend(name, local)
+    watch(name, local)
   }
 
   function mend(name: string, local: readonly Cidr[]): void {

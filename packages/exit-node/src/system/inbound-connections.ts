@@ -25,7 +25,7 @@ export function findInbound(text: string, own: ReadonlySet<string>): readonly In
   const ports = new Set(listening.filter(({ inode }) => !own.has(inode)).map(({ localPort }) => localPort))
   return sockets
     .filter(({ state, localPort }) => state === ESTABLISHED && ports.has(localPort))
-    .map(({ state: _, inode: __, ...connection }) => connection)
+    .map(({ local, localPort, remote, remotePort }) => ({ local, localPort, remote, remotePort }))
 }
 
 function readSocket(line: string): Socket[] {

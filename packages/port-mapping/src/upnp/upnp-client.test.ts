@@ -11,7 +11,7 @@ import {
   UPNP_FAILURES,
   UPNP_TCP_RENEW_MS,
 } from '../limits.ts'
-import { createUpnpClient } from './upnp-client.ts'
+import { UpnpClient } from './upnp-client.ts'
 import type { RouterControl } from './upnp-messages.ts'
 import { UpnpRouter } from './upnp-router.ts'
 import type { FoundRouter } from './upnp-search.ts'
@@ -68,7 +68,7 @@ async function openClient() {
   const routers = await openRouters()
   const clock = createManualClock()
   let found = (_router: FoundRouter) => {}
-  const client = createUpnpClient({
+  const client = new UpnpClient({
     clock,
     logger: silentLogger,
     random: systemRandom,

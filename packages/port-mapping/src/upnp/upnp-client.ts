@@ -8,7 +8,7 @@
  * 3. Map at the routers: a few at a time, the default router always.
  */
 import { EventEmitter, on } from 'node:events'
-import type { FindGatewaysOptions, UPnPNAT } from '@achingbrain/nat-port-mapper'
+import type { FindGatewaysOptions } from '@achingbrain/nat-port-mapper'
 import { BoundedMap, type Clock, type Logger, type Random, withDeadline } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import {
@@ -24,10 +24,6 @@ import { askRouter } from './upnp-request.ts'
 import { type MappingRouter, UpnpRouter } from './upnp-router.ts'
 import { type FoundRouter, type LocalNetwork, type SearchInit, UpnpSearch } from './upnp-search.ts'
 
-export interface UpnpClient extends UPnPNAT {
-  findGateways(options?: FindGatewaysOptions): AsyncGenerator<MappingRouter, void>
-}
-
 interface UpnpClientComponents {
   readonly clock: Clock
   readonly logger: Logger
@@ -38,10 +34,6 @@ interface UpnpClientComponents {
   readonly openSearch?: (init: SearchInit, clock: Clock) => Pick<UpnpSearch, 'ask' | 'close'>
 }
 
-export function createUpnpClient(components: UpnpClientComponents): UpnpClient {
-  return new RouterSearch(components)
-}
-
 const bySsdp = (init: SearchInit, clock: Clock) => new UpnpSearch(init, clock)
 
 const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true
@@ -49,7 +41,7 @@ const isAborted = (signal: AbortSignal | undefined) => signal?.aborted === true
 /** The pause between two questions of a search, in ms, where nobody says. */
 const SEARCH_INTERVAL_MS = 10_000
 
-class RouterSearch implements UpnpClient {
+export class UpnpClient {
   readonly #components: UpnpClientComponents
   readonly #log: Logger
   /** Those that were handed out, by address; libp2p never lets go of one. */

@@ -40,13 +40,8 @@ interface PortWish {
 
 type Values = Readonly<Record<string, string | number>>
 
-/** How a port is mapped and where that is, without what only libp2p needs. */
-export interface MappingRouter extends Gateway {
-  /** Maps the port, or renews that. @throws Error when the router refuses, or is not there */
-  mapPort(wish: PortWish, signal?: AbortSignal): Promise<PortMapping>
-  /** Gives back what was mapped for a port of this machine; what cannot be given back ends with its lease. */
-  unmapPort(protocol: Protocol, port: number, signal?: AbortSignal): Promise<void>
-}
+/** A router as what maps UDP ports and libp2p see it. */
+export type MappingRouter = Gateway & Pick<UpnpRouter, 'mapPort' | 'unmapPort'>
 
 /** One port that is kept mapped for libp2p. */
 interface Kept {
@@ -68,7 +63,7 @@ class RouterRefusal extends Error {
 /** Machines may have several addresses with the same port. */
 const keyOf = ({ protocol, host, port }: PortWish) => `${protocol} ${host} ${port}`
 
-export class UpnpRouter implements MappingRouter {
+export class UpnpRouter implements Gateway {
   /** Its address: routers of one address are one, whatever they call themselves. */
   readonly id: string
   readonly host: string
@@ -108,6 +103,7 @@ export class UpnpRouter implements MappingRouter {
     this.#failures = 0
   }
 
+  /** Maps the port, or renews that. @throws Error when the router refuses, or is not there */
   async mapPort(wish: PortWish, signal?: AbortSignal): Promise<PortMapping> {
     const external = this.#given.get(keyOf(wish))?.external ?? wish.external
     const asked = { ...wish, external }
@@ -117,6 +113,7 @@ export class UpnpRouter implements MappingRouter {
     return { address: await this.#outside(signal), port }
   }
 
+  /** Gives back what was mapped for a port of this machine; what cannot be given back ends with its lease. */
   async unmapPort(protocol: Protocol, port: number, signal?: AbortSignal): Promise<void> {
     const given = [...this.#given].filter(([, { wish }]) => wish.protocol === protocol && wish.port === port)
     for (const [key, { external }] of given) {

@@ -3,26 +3,18 @@
  * own address, on a link of this machine, or the default router's.
  */
 import { createSocket, type Socket } from 'node:dgram'
+import type { NetworkInterfaceInfo } from 'node:os'
 import { type Clock, type IpAddress, isLoopback, tryParseIp } from '@mesh/core'
 import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
 import { MAX_SSDP_ANSWERS_PER_SECOND, MAX_UPNP_INTERFACES, UPNP_SEARCH_TTL } from '../limits.ts'
 import { isOnLink } from '../local-network/on-link.ts'
 import { locationIn, SEARCHES, SSDP_GROUP } from './upnp-messages.ts'
 
-/** The interfaces of this machine as `os.networkInterfaces()` gives them, as far as they are looked at. */
-type LocalInterfaces = Readonly<
-  Record<
-    string,
-    | readonly {
-        readonly address: string
-        readonly cidr: string | null
-        readonly family: string
-        readonly internal: boolean
-        readonly mac: string
-      }[]
-    | undefined
-  >
+type LocalAddress = Readonly<
+  Pick<NetworkInterfaceInfo, 'address' | 'cidr' | 'internal' | 'mac'> & { readonly family: string }
 >
+/** The interfaces of this machine as `os.networkInterfaces()` gives them, as far as they are looked at. */
+type LocalInterfaces = Readonly<Record<string, readonly LocalAddress[] | undefined>>
 
 /** The router that packets to the Internet go to, and the interfaces, as they were when a search began. */
 export interface LocalNetwork {
@@ -37,8 +29,6 @@ export interface FoundRouter {
 
 /** The link-layer address that tunnels have: no local network is behind one. */
 const NO_MAC = '00:00:00:00:00:00'
-
-type LocalAddress = NonNullable<LocalInterfaces[string]>[number]
 
 const addressesOf = (interfaces: LocalInterfaces): readonly LocalAddress[] =>
   Object.values(interfaces).flatMap((entries = []) => entries)

@@ -1,6 +1,6 @@
-import { type Cidr, type IpAddress, parseCidr, parseIp } from '@mesh/core'
-import { describe, expect, it } from 'vitest'
-import { countLeasable, freeAddress, isLeasable } from './free-address.ts'
+import { type Cidr, cidrContains, type IpAddress, parseCidr, parseIp } from '@mesh/core'
+import { describe, expect, it, test } from 'vitest'
+import { countLeasable, freeAddress, ipv6InRange, isLeasable } from './free-address.ts'
 
 const used = (...texts: string[]) => new Set<IpAddress>(texts.map((text) => parseIp(text)))
 const free = (range: string, taken = used(), skip = 0) => freeAddress(parseCidr(range), taken, skip)
@@ -71,4 +71,19 @@ describe('isLeasable', () => {
   ])('in %s: %s %s', (range, address, expected) => {
     expect(isLeasable(parseCidr(range), parseIp(address))).toBe(expected)
   })
+})
+
+test('an address lies in the range, is the same each time, and another for another text', () => {
+  const range = parseCidr('fd00:1::/64')
+  const [one, other] = ['a', 'b'].map((text) => ipv6InRange(range, text, new Set()))
+  expect(one !== undefined && cidrContains(range, one)).toBe(true)
+  expect(ipv6InRange(range, 'a', new Set())).toBe(one)
+  expect(other).not.toBe(one)
+})
+
+test('a used address is not given, and a full range gives none', () => {
+  const range = parseCidr('fd00:1::4/127')
+  const [first, last] = ['fd00:1::4', 'fd00:1::5'] as IpAddress[]
+  expect(ipv6InRange(range, 'a', new Set(first === undefined ? [] : [first]))).toBe(last)
+  expect(ipv6InRange(range, 'a', new Set(['fd00:1::4', 'fd00:1::5'] as IpAddress[]))).toBeUndefined()
 })

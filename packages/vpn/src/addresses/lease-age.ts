@@ -6,22 +6,18 @@
 import type { Clock } from '@mesh/core'
 import { MAX_LOST_LEASES, YOUNG_LEASE_MS } from './limits.ts'
 
-export interface LeaseAge {
-  isYoung(): boolean
-  /** Must be called when an address was leased; `isKept` where it was this node's before it started. */
-  leased(isKept: boolean): void
-  /** Must be called when an address was lost that was leased or claimed. */
-  lost(): void
-}
+export type LeaseAge = ReturnType<typeof createLeaseAge>
 
-export function createLeaseAge(clock: Pick<Clock, 'monotonic'>): LeaseAge {
+export function createLeaseAge(clock: Pick<Clock, 'monotonic'>) {
   let youngUntil: number | undefined
   let losses = 0
   return {
     isYoung: () => losses < MAX_LOST_LEASES && (youngUntil === undefined || clock.monotonic() < youngUntil),
-    leased(isKept) {
+    /** Must be called when an address was leased; `isKept` where it was this node's before it started. */
+    leased(isKept: boolean) {
       youngUntil ??= isKept ? Number.NEGATIVE_INFINITY : clock.monotonic() + YOUNG_LEASE_MS
     },
+    /** Must be called when an address was lost that was leased or claimed. */
     lost() {
       losses++
     },

@@ -9,7 +9,7 @@
  * 5. Remember it for the next run.
  */
 import { type LeaseAge, oldLease } from './lease-age.ts'
-import type { LeaseStore } from './lease-store.ts'
+import type { LeaseStore, VpnComponents } from '../vpn.ts'
 import {
   type AddressInRange,
   BUCKETS,
@@ -30,7 +30,6 @@ import { CLAIM_RACE_MS, JOIN_MS } from './limits.ts'
 import { holderOf, otherHolder, readUsed } from './machines-bucket.ts'
 import type { PastAddresses } from './past-addresses.ts'
 import { watchLease } from './watch-lease.ts'
-import type { VpnComponents } from '../vpn.ts'
 
 interface LeaseRequest {
   /** The IPv4 range to lease in, of any prefix length. */

@@ -5,12 +5,7 @@ import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createWorld, peerNamed } from '../../test/table-world.ts'
 import { STEP_ENTRIES } from '../limits.ts'
-import {
-  MAX_PAST_ADDRESSES_PER_PEER,
-  PAST_ADDRESS_MS,
-  SAVE_PAST_INTERVAL_MS,
-  SAVE_PAST_SOON_MS,
-} from './limits.ts'
+import { MAX_PAST_ADDRESSES_PER_PEER, PAST_ADDRESS_MS, SAVE_PAST_SOON_MS } from './limits.ts'
 import { PastAddresses } from './past-addresses.ts'
 
 const HOUR = 3_600_000

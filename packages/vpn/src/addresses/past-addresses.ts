@@ -9,7 +9,7 @@ import type { VpnLedger } from '../ports.ts'
 import { covers, type Prefix, prefixOf } from './prefix.ts'
 import { readAddress } from './read-entry.ts'
 import { holderOf } from './machines-bucket.ts'
-import type { LeaseStore } from './lease-store.ts'
+import type { LeaseStore, VpnComponents } from '../vpn.ts'
 import { STEP_ENTRIES } from '../limits.ts'
 import {
   LASTING_ADDRESS_MS,
@@ -19,7 +19,6 @@ import {
   SAVE_PAST_INTERVAL_MS,
   SAVE_PAST_SOON_MS,
 } from './limits.ts'
-import type { VpnComponents } from '../vpn.ts'
 
 interface PastAddressesComponents extends Pick<VpnComponents, 'clock' | 'log'> {
   /** The range in which addresses are leased: no others are remembered. */

@@ -12,8 +12,7 @@ import {
   tryParsePeerId,
 } from '@mesh/core'
 import type { Entry, OwnershipMode } from '@mesh/ledger'
-import type { IgnoredReason } from '../vpn.ts'
-import { EXIT_FAULTS, type ExitFault, type IpFamily } from './exit-faults.ts'
+import { EXIT_FAULTS, type ExitFault, type IgnoredReason, type IpFamily } from '../vpn.ts'
 import {
   canonicalCidr,
   canonicalIp,

@@ -1,8 +1,7 @@
 /** Addresses for guests: free ones of the VPN's ranges, claimed in `machines` as a lease is. */
 import { BUCKETS, type Cidr, delay, type IpAddress } from '@mesh/core'
-import { freeAddress } from '../addresses/free-address.ts'
+import { freeAddress, ipv6InRange } from '../addresses/free-address.ts'
 import { isIpv4 } from '../addresses/ip-math.ts'
-import { ipv6InRange } from '../addresses/ipv6-in-range.ts'
 import { CLAIM_RACE_MS } from '../addresses/limits.ts'
 import { holderOf, readUsed } from '../addresses/machines-bucket.ts'
 import { vpnError } from '../errors.ts'

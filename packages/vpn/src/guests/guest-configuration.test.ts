@@ -1,8 +1,7 @@
 import type { Cidr, IpAddress } from '@mesh/core'
 import { expect, test } from 'vitest'
 import type { Candidate } from '../wire/control-message.ts'
-import { guestConfiguration, guestDns } from './guest-configuration.ts'
-import { bestEndpoint, withPort } from './guest-endpoint.ts'
+import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
 import { encodeGuestFile, parseGuestFile, readGuestFile } from './guest-file.ts'
 
 const KEY = Buffer.alloc(32, 7).toString('base64')

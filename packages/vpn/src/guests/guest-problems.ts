@@ -4,7 +4,7 @@ import { endpointText } from '@mesh/engine'
 import type { Candidate } from '../wire/control-message.ts'
 import { covers, hostPrefix, prefixOf } from '../addresses/prefix.ts'
 import type { VpnProblem } from '../vpn.ts'
-import { bestEndpoint } from './guest-endpoint.ts'
+import { bestEndpoint } from './guest-configuration.ts'
 import type { FoundAddress, Guest } from './guest-file.ts'
 
 interface GuestProblemsInput {

@@ -26,9 +26,8 @@ import type {
   VpnProblem,
 } from '../vpn.ts'
 import { GuestClaims } from './guest-claims.ts'
-import { guestConfiguration, guestDns } from './guest-configuration.ts'
+import { bestEndpoint, guestConfiguration, guestDns, withPort } from './guest-configuration.ts'
 import { findLost, guestProblems } from './guest-problems.ts'
-import { bestEndpoint, withPort } from './guest-endpoint.ts'
 import {
   encodeGuestFile,
   type FoundAddress,

@@ -38,7 +38,7 @@ export function hexOf(bytes: Uint8Array): string {
 }
 
 /** Each text as an 8-byte big-endian length and its UTF-8, which docs/PROTOCOLS.md calls `L(text)`. */
-export function framed(...texts: readonly string[]): Buffer {
+function framed(...texts: readonly string[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
       const bytes = Buffer.from(text)

@@ -92,13 +92,13 @@ describe.skipIf(whyNoAddon !== undefined)(`legacy members${because(whyNoAddon)}`
     await legacy.send([packet(addressOf(2), addressOf(1), 20)])
     await eventually(() => expect(a.tunnels.refusals()).toEqual({ 'legacy.not_in_table': 1 }))
     const network = createMemoryNetwork()
-    const strict = await open(network, { number: 1, peers: [2], legacy: false })
-    joinLegacy(network)
+    const strict = await open(network, { number: 1, peers: [2] })
+    network.join(peerOf(2))
     send(strict, { peer: peerOf(2) }, 1)
     await eventually(() =>
       expect(strict.tunnels.status(peerOf(2)).lastError).toMatchObject({ code: 'vpn.no_common_protocol' }),
     )
-    expect(strict.tunnels.tunnelOf(peerOf(2))).toEqual({ kind: 'none' })
+    expect(strict.tunnels.chosenOf(peerOf(2)).tunnel).toEqual({ kind: 'none' })
   })
 
   it('become sealed when they are updated, and get nothing unsealed from then on', async () => {

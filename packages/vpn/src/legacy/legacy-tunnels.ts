@@ -22,7 +22,6 @@ interface LegacyTunnelsComponents extends Pick<VpnComponents, 'clock' | 'random'
 }
 
 export class LegacyTunnels {
-  readonly #takesPart: boolean
   readonly #components: LegacyTunnelsComponents
   readonly #senders = new Map<PeerId, PacketSender>()
   /** Those that could acquire none of the streams to all peers. */
@@ -32,15 +31,13 @@ export class LegacyTunnels {
   #open = 0
   #stopped = false
 
-  constructor(takesPart: boolean, components: LegacyTunnelsComponents) {
-    this.#takesPart = takesPart
+  constructor(components: LegacyTunnelsComponents) {
     this.#components = components
     this.#receiver = new PacketReceiver(components)
   }
 
   /** Serves the protocol, where this node takes part in it. */
   async start(): Promise<void> {
-    if (!this.#takesPart) return
     const options = { from: 'heard', maxPerPeer: STREAMS_IN_PER_PEER, relayed: false } as const
     await this.#components.network.streams.handle(LEGACY_PROTOCOL, options, (stream) => {
       if (this.#stopped) stream.abort(new Error('the VPN has stopped'))
@@ -50,7 +47,7 @@ export class LegacyTunnels {
 
   /** True when this node takes part in the protocol and the peer says that it speaks it. */
   speaks(peer: PeerId): boolean {
-    return this.#takesPart && this.#components.network.speaks(peer, LEGACY_PROTOCOL) === true
+    return this.#components.network.speaks(peer, LEGACY_PROTOCOL) === true
   }
 
   /** The engine's event `readable`. */
@@ -75,7 +72,7 @@ export class LegacyTunnels {
   /** Number of streams open to the peer, and of packets whose streams were refused or broke. */
   sentTo(peer: PeerId) {
     const sender = this.#senders.get(peer)
-    return { open: sender?.open ?? 0, lost: sender?.lost ?? 0, lastError: sender?.lastError }
+    return { open: sender?.open ?? 0, lastError: sender?.lastError }
   }
 
   stop(): void {

@@ -26,8 +26,6 @@ interface PacketSenderComponents extends Pick<VpnComponents, 'clock' | 'random'>
 export class PacketSender {
   /** Number of streams that are open. */
   open = 0
-  /** Number of packets whose streams were refused or broke. */
-  lost = 0
   lastError: Error | undefined
   readonly #peer: PeerId
   readonly #components: PacketSenderComponents
@@ -117,7 +115,6 @@ export class PacketSender {
         streams.open(this.#peer, LEGACY_PROTOCOL, { ...options, signal }),
       )
     } catch (error) {
-      this.lost++
       this.#allowed = 1
       this.#failed(error)
       this.#finished()
@@ -133,7 +130,6 @@ export class PacketSender {
       cancel()
       this.#allowed = error === undefined ? STREAMS_OUT_PER_PEER : 1
       if (error !== undefined) {
-        this.lost++
         this.lastError = error
       }
       this.#finished()

@@ -39,16 +39,8 @@ export function packetsOf(bytes: Uint8Array): PacketsFound {
   }
 }
 
-/** Gathers packets that come in parts. */
-export interface PacketGatherer {
-  /** Takes the next bytes. False when they are no packet: nothing more is taken then. */
-  push(bytes: Uint8Array): boolean
-  /** The memory that the beginning of a packet takes, in bytes. */
-  readonly held: number
-}
-
 /** @param onPackets gets whole packets, one behind the other, to read before it returns */
-export function createPacketGatherer(onPackets: (packets: Uint8Array) => void): PacketGatherer {
+export function createPacketGatherer(onPackets: (packets: Uint8Array) => void) {
   /** The packet that has begun, or as much of it as tells its length. */
   let begun = new Uint8Array()
   let filled = 0
@@ -78,7 +70,8 @@ export function createPacketGatherer(onPackets: (packets: Uint8Array) => void): 
   }
 
   return {
-    push(bytes) {
+    /** Takes the next bytes. False when they are no packet: nothing more is taken then. */
+    push(bytes: Uint8Array): boolean {
       let from = 0
       // at most two rounds: the length, then the packet
       while (!bad && filled > 0 && from < bytes.length) {
@@ -88,6 +81,7 @@ export function createPacketGatherer(onPackets: (packets: Uint8Array) => void): 
       if (!bad && from < bytes.length) whole(bytes.subarray(from))
       return !bad
     },
+    /** The memory that the beginning of a packet takes, in bytes. */
     get held() {
       return begun.length
     },

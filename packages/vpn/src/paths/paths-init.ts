@@ -2,10 +2,6 @@
 import type { PeerId } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import type { TunnelEngine } from '../ports.ts'
-import type { PathsMessage } from '../wire/control-message.ts'
-import type { UdpStatus } from './explain.ts'
-import type { UdpPath } from './path-state.ts'
-import type { Candidate } from '../wire/control-message.ts'
 import type { WatchedCandidatesInit } from './watched-candidates.ts'
 import type { VpnComponents } from '../vpn.ts'
 

@@ -9,7 +9,7 @@
  */
 import { type PeerId, tryParseIp, untilAborted } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
-import type { Datagram, Endpoint } from '@mesh/engine'
+import type { Datagram } from '@mesh/engine'
 import { encodePaths, type PathsMessage } from '../wire/control-message.ts'
 import { believedCandidates, isCandidateAddress } from './candidates.ts'
 import { explain, natsOf, noPath, type NoPathReason, type UdpStatus } from './explain.ts'
@@ -27,15 +27,14 @@ import { type PathEnds, pathKey } from './known-paths.ts'
 import { OwnSockets } from './own-sockets.ts'
 import {
   createPathState,
-  type LocalSocket,
   type PathEffect,
   type PathInput,
   type PathState,
   type UdpPath,
 } from './path-state.ts'
 import type { Candidate } from '../wire/control-message.ts'
-import { ProbeBudget, type ProbeSource } from './probe-budget.ts'
-import { decodeProbe, drawProbeNonce, encodeProbe, type Pong, probeToken } from './probe-message.ts'
+import { ProbeSender, type ProbeSource } from './probe-sender.ts'
+import { decodeProbe, drawProbeNonce, type Pong, probeToken } from './probe-message.ts'
 import type { ControlEnds, PathsComponents, PathsInit } from './paths-init.ts'
 import { deriveProbeKeys, hexOf, type ProbeKeys } from '../keys/secrets.ts'
 import { step, usedPath, wakeAt } from './step.ts'
@@ -68,7 +67,7 @@ export class Paths {
   readonly #byToken = new Map<string, Member>()
   readonly #sockets: OwnSockets
   readonly #own: WatchedCandidates
-  readonly #budget: ProbeBudget
+  readonly #probes: ProbeSender
   #isReading = false
   /** When witnesses were asked last beside what is due. */
   #askedAt = Number.NEGATIVE_INFINITY
@@ -93,7 +92,7 @@ export class Paths {
         this.#askWitnesses()
       },
     })
-    this.#budget = new ProbeBudget(components.clock)
+    this.#probes = new ProbeSender(components)
   }
 
   /** A control channel with a peer of the table stands. */
@@ -243,13 +242,8 @@ export class Paths {
 
   #answered(member: Member, { nonce, observed }: Pong, ends: PathEnds): void {
     const { socket, endpoint } = ends
-    const isSeenAsOwn = this.#isOwn(observed, socket)
-    const { is } = this.#sockets.learn({
-      witness: member.peer,
-      socket,
-      endpoint: observed,
-      isOwn: isSeenAsOwn,
-    })
+    const isOwn = this.#own.isOwn(observed, socket)
+    const { is } = this.#sockets.learn({ witness: member.peer, socket, endpoint: observed, isOwn })
     if (is !== 'same') this.#own.look()
     if (is === 'other') {
       this.#stepAll({ type: 'remapped', socket })
@@ -258,13 +252,7 @@ export class Paths {
     const { chosen } = member.state
     const asked = chosen?.key === pathKey(ends) && chosen.sent.find((each) => each.nonce === nonce)
     if (asked) for (const tell of member.measuring) tell(this.#components.clock.monotonic() - asked.at)
-    this.#step(member, { type: 'pong', from: endpoint, socket, nonce, isSeenAsOwn })
-  }
-
-  /** No NAT is between: a peer saw the socket at an address of this machine's own. */
-  #isOwn({ address, port }: Endpoint, socket: LocalSocket): boolean {
-    if (port !== (socket ?? this.#components.engine.udpPort)) return false
-    return this.#own.latest.some(({ endpoint, kind }) => kind === 'own' && endpoint.address === address)
+    this.#step(member, { type: 'pong', from: endpoint, socket, nonce, isSeenAsOwn: isOwn })
   }
 
   #stepAll(input: PathInput): void {
@@ -281,8 +269,7 @@ export class Paths {
 
   #step(member: Member, input: PathInput): void {
     const { clock } = this.#components
-    const effects = step(member.state, input, clock.monotonic())
-    for (const effect of effects) this.#run(member, effect)
+    for (const effect of step(member.state, input, clock.monotonic())) this.#run(member, effect)
     this.#tellReason(member)
     member.cancelTick?.()
     const now = clock.monotonic()
@@ -319,18 +306,12 @@ export class Paths {
       if (effect.path?.alsoStream !== false) this.#askWitnesses(member)
       return this.#components.onPath(peer)
     }
-    if (theirs === undefined || !this.#budget.take(effect, member.from)) return
+    if (theirs === undefined) return
     const seal = { token: theirs.message.token, key: theirs.keys.send }
-    const { to, nonce, length } = effect
-    const { engine, clock } = this.#components
-    if (effect.type === 'pong') {
-      const pong = encodeProbe({ kind: 'pong', nonce, length, observed: to }, seal)
-      return void engine.sendDatagram(to, pong, effect.socket)
-    }
-    const { socket, epoch } = effect.by
-    if (engine.sendDatagram(to, encodeProbe({ kind: 'ping', nonce, length, epoch }, seal), socket)) return
+    if (this.#probes.send(effect, member.from, seal)) return
+    const { nonce } = effect
     // later, as this is inside of a step
-    clock.after(0, () => {
+    this.#components.clock.after(0, () => {
       if (this.#members.get(peer) === member) this.#step(member, { type: 'unsent', nonce })
     })
   }

@@ -16,26 +16,17 @@ import { addressBytes, addressOf } from '../wire/address-bytes.ts'
 import { PATH_TOKEN_BYTES, PROBE_MAC_BYTES } from './limits.ts'
 
 const MAGIC = [0x6d, 0x70, 1] as const
-
 const [PING, PONG] = [1, 2]
-
 const TOKEN_AT = 4
-
 const NONCE_AT = TOKEN_AT + PATH_TOKEN_BYTES
-
 const LENGTH_AT = NONCE_AT + 8
-
 const EPOCH_AT = LENGTH_AT + 2
-
 const PING_MAC_AT = EPOCH_AT + 4
-
 const ADDRESS_AT = LENGTH_AT + 2
-
 const PORT_AT = ADDRESS_AT + 16
 
 /** Length of the shortest ping: one without padding. */
 export const LEAST_PING_BYTES = PING_MAC_AT + PROBE_MAC_BYTES
-
 const PONG_BYTES = PORT_AT + 2 + PROBE_MAC_BYTES
 
 interface Ping {

@@ -9,6 +9,7 @@ import { isCandidateAddress, type OwnInput, ownCandidates } from './candidates.t
 import { MAX_SEEN, OWN_ADDRESSES_MS, SEEN_LATELY_MS } from './limits.ts'
 import type { Candidate } from '../wire/control-message.ts'
 import type { OwnSockets } from './own-sockets.ts'
+import type { LocalSocket } from './path-state.ts'
 
 export interface WatchedCandidatesInit {
   /** The ranges that are routed into the VPN, and its interface: neither is a way to a peer. */
@@ -49,6 +50,12 @@ export class WatchedCandidates {
   /** The candidates as `look` found them last. */
   get latest(): readonly Candidate[] {
     return this.#latest
+  }
+
+  /** No NAT is between: a peer saw the socket at an address of this machine's own. */
+  isOwn({ address, port }: Endpoint, socket: LocalSocket): boolean {
+    if (port !== (socket ?? this.#components.engine.udpPort)) return false
+    return this.#latest.some(({ endpoint, kind }) => kind === 'own' && endpoint.address === address)
   }
 
   start(): void {

@@ -47,19 +47,16 @@ export type Refusal =
   | 'legacy.unfinished'
 
 /** Counts what was refused. */
-export interface RefusalCounter {
-  refuse(code: Refusal, peer: PeerId): void
-  /** How often each code occurred since the start; only those that did. */
-  counts(): Readonly<Partial<Record<Refusal, number>>>
-}
+export type RefusalCounter = ReturnType<typeof createRefusalCounter>
 
-export function createRefusalCounter(log: Logger): RefusalCounter {
+export function createRefusalCounter(log: Logger) {
   const counts = new KeyedCounts<Refusal>()
   return {
-    refuse(code, peer) {
+    refuse(code: Refusal, peer: PeerId) {
       counts.add(code)
       log.debug('refused', { code, peer })
     },
-    counts: () => Object.fromEntries(counts.entries()),
+    /** How often each code occurred since the start; only those that did. */
+    counts: (): Readonly<Partial<Record<Refusal, number>>> => Object.fromEntries(counts.entries()),
   }
 }

@@ -1,7 +1,7 @@
 /** Growing waits before something that failed is tried again, and the timer that ends a wait. */
 import { type Clock, type Random } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
-import { MAX_STREAM_RETRY_MS, STREAM_EARLY_RETRY_MS, STREAM_RETRY_MS } from './limits.ts'
+import { STREAM_EARLY_RETRY_MS, STREAM_RETRY } from './limits.ts'
 
 export class StreamRetry {
   readonly #backoff: Backoff
@@ -11,7 +11,7 @@ export class StreamRetry {
 
   /** @param run called when a wait is over */
   constructor(components: { readonly clock: Clock; readonly random: Random }, run: () => void) {
-    this.#backoff = createBackoff({ leastMs: STREAM_RETRY_MS, mostMs: MAX_STREAM_RETRY_MS }, components)
+    this.#backoff = createBackoff(STREAM_RETRY, components)
     this.#clock = components.clock
     this.#run = run
   }

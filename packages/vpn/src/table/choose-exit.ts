@@ -3,7 +3,7 @@
  * counts once: from then on it stands for the peer that had it (`pinned`), whoever claims it later. Pure.
  */
 import { type IpAddress, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
-import type { ExitFault, IpFamily } from '../addresses/exit-faults.ts'
+import type { ExitFault, IpFamily } from '../vpn.ts'
 
 export interface ExitWish {
   /** A peer id, an address of the VPN, or a name, as the person wrote it. */

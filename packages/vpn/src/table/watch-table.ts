@@ -15,9 +15,8 @@ import {
   MAX_TABLE_ROUTES,
   REMEMBER_ROUTES_MS,
 } from '../limits.ts'
-import { type LeaseStore, NO_STORE } from '../addresses/lease-store.ts'
+import { type AcceptedRoute, type LeaseStore, NO_STORE, type VpnComponents } from '../vpn.ts'
 import type { VpnLedger } from '../ports.ts'
-import type { AcceptedRoute, VpnComponents } from '../vpn.ts'
 import { tableSteps, type VpnTable } from './build-table.ts'
 import type { HeldRoute, TableInput } from './table-input.ts'
 

@@ -33,7 +33,6 @@ export interface MemoryMachineInit {
   /** The machine's number: machine n is peer n and owns 10.1.0.n and fd00::n. */
   readonly number: number
   readonly peers: readonly number[]
-  readonly legacy?: boolean
   readonly clock?: Clock
   readonly log?: Logger
 }
@@ -70,7 +69,7 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
       local: rangesOf(number),
       peers: peers.map((other) => {
         const id = peerOf(other)
-        return { peer: id, allowed: rangesOf(other), mtu: tunnels.mtuOf(id), tunnel: tunnels.tunnelOf(id) }
+        return { peer: id, allowed: rangesOf(other), ...tunnels.chosenOf(id) }
       }),
     })
   const tunnels = new Tunnels(
@@ -80,7 +79,6 @@ export async function openMachine(network: MemoryNetwork, init: MemoryMachineIni
       networkKey: 'network key',
       mtu: 1280,
       paths: { vpnRanges: () => [], interfaceName: () => 'mesh0', networks: () => [] },
-      legacy: init.legacy ?? true,
     },
     { network: member.network, engine, clock, random: systemRandom, log, onTunnels: setTable },
   )

@@ -15,23 +15,9 @@ interface InboundComponents {
   readonly onBytes: () => void
 }
 
-export interface InboundStream {
-  /** Takes the newest stream, which may have to wait for the one before. */
-  accept(stream: ByteStream): void
-  /** Tells that one of the streams has ended. */
-  ended(stream: ByteStream): void
-  /** Tells that the engine takes bytes of the peer again. */
-  writable(): void
-  /** Ends the streams that are open. */
-  reset(reason: Error): void
-  /** True when the stream that is read is direct; undefined without one. */
-  readonly direct: boolean | undefined
-}
+export type InboundStream = ReturnType<typeof createInboundStream>
 
-export function createInboundStream(
-  peer: PeerId,
-  { engine, clock, onBytes }: InboundComponents,
-): InboundStream {
+export function createInboundStream(peer: PeerId, { engine, clock, onBytes }: InboundComponents) {
   let stream: ByteStream | undefined
   /** The stream that waits until the one in use has ended. */
   let next: ByteStream | undefined
@@ -63,7 +49,8 @@ export function createInboundStream(
   }
 
   return {
-    accept(newer) {
+    /** Takes the newest stream, which may have to wait for the one before. */
+    accept(newer: ByteStream): void {
       cancelMove()
       next?.abort(replaced())
       next = undefined
@@ -71,7 +58,8 @@ export function createInboundStream(
       next = newer
       cancelMove = clock.after(STREAM_MOVE_MS, readNext)
     },
-    ended(gone) {
+    /** Tells that one of the streams has ended. */
+    ended(gone: ByteStream): void {
       if (next === gone) {
         cancelMove()
         next = undefined
@@ -80,19 +68,22 @@ export function createInboundStream(
         readNext()
       }
     },
+    /** Tells that the engine takes bytes of the peer again. */
     writable() {
       if (!paused) return
       paused = false
       stream?.resume()
     },
-    reset(reason) {
+    /** Ends the streams that are open. */
+    reset(reason: Error): void {
       cancelMove()
       const open = [stream, next]
       stream = undefined
       next = undefined
       for (const one of open) one?.abort(reason)
     },
-    get direct() {
+    /** True when the stream that is read is direct; undefined without one. */
+    get direct(): boolean | undefined {
       return stream?.direct
     },
   }

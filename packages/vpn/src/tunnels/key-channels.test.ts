@@ -46,14 +46,14 @@ describe('control channels', () => {
 
   it('tell which address a peer counts under, as long as one stands', async () => {
     const [smaller] = [await createEnd(SMALLER), await createEnd(GREATER)]
-    expect(smaller.keys.addressOf(GREATER)).toBe(undefined)
+    expect(smaller.keys.memberOf(GREATER)?.address).toBe(undefined)
     network.connect(SMALLER, GREATER)
     await clock.advance(1)
     await flush()
-    expect(smaller.keys.addressOf(GREATER)).toBe(`address of ${GREATER}`)
+    expect(smaller.keys.memberOf(GREATER)?.address).toBe(`address of ${GREATER}`)
     network.disconnect(SMALLER, GREATER)
     await flush()
-    expect(smaller.keys.addressOf(GREATER)).toBe(undefined)
+    expect(smaller.keys.memberOf(GREATER)?.address).toBe(undefined)
   })
 
   it('are opened by the greater one after a while when the smaller does not', async () => {

@@ -16,10 +16,9 @@ import { KeyMember, type LiveChannel } from './key-member.ts'
 import { isSameKey, KeyRegistry, type PeerKey } from './key-registry.ts'
 import {
   CONTROL_CHANNELS_PER_PEER,
-  EXCHANGE_RETRY_MS,
+  EXCHANGE_RETRY,
   KEY_EXCHANGE_MS,
   MAX_CONTROL_BYTES,
-  MAX_EXCHANGE_RETRY_MS,
   MAX_OWN_EXCHANGES,
   SECOND_OPENER_MS,
   SERVED_EXCHANGES,
@@ -89,29 +88,14 @@ export class KeyChannels {
     return this.#keys.keyOf(peer)
   }
 
-  /** True while a control channel with the peer stands. */
-  isOpen(peer: PeerId): boolean {
-    return this.#members.get(peer)?.isOpen === true
-  }
-
-  /** Gives the group under which bounds by address count the peer, as long as a control channel stands. */
-  addressOf(peer: PeerId): string | undefined {
-    return this.#members.get(peer)?.address
-  }
-
-  /** Gives what the peer told last of how its socket can be reached. */
-  pathsOf(peer: PeerId): PathsMessage | undefined {
-    return this.#members.get(peer)?.paths
-  }
-
-  /** Sends a control message to the peer. False: no channel stands. */
-  send(peer: PeerId, message: Uint8Array): boolean {
-    return this.#members.get(peer)?.send(message) === true
+  /** Gives the channels of a member, and the paths that it told last. */
+  memberOf(peer: PeerId): KeyMember | undefined {
+    return this.#members.get(peer)
   }
 
   /** Resolves when a control channel stands; rejects with `vpn.no_keys` or the signal's reason. */
   async exchange(peer: PeerId, signal: AbortSignal): Promise<void> {
-    const member = this.#memberOf(peer)
+    const member = this.#memberFor(peer)
     if (member.isOpen) return
     const waiter = Promise.withResolvers<void>()
     member.waiters.add(waiter)
@@ -159,19 +143,18 @@ export class KeyChannels {
     }
   }
 
-  #memberOf(peer: PeerId): KeyMember {
+  #memberFor(peer: PeerId): KeyMember {
     const known = this.#members.get(peer)
     if (known !== undefined) return known
-    const limits = { leastMs: EXCHANGE_RETRY_MS, mostMs: MAX_EXCHANGE_RETRY_MS }
-    const member = new KeyMember(peer, createBackoff(limits, this.#components))
+    const member = new KeyMember(peer, createBackoff(EXCHANGE_RETRY, this.#components))
     this.#members.set(peer, member)
     return member
   }
 
   #onPresence(peer: PeerId, present: boolean): void {
-    const member = this.#memberOf(peer)
+    const member = this.#memberFor(peer)
     member.present = present
-    if (present) member.backoff.hasten(EXCHANGE_RETRY_MS)
+    if (present) member.backoff.hasten(EXCHANGE_RETRY.leastMs)
     this.#advance(member)
   }
 
@@ -221,7 +204,7 @@ export class KeyChannels {
     const place = this.#served.reserve({ peer, address })
     if (place === undefined) return this.#refuse(channel, 'key.too_many')
     const live: LiveChannel = { channel, opened: false, established: undefined }
-    await this.#run(this.#memberOf(peer), live, () => place.release())
+    await this.#run(this.#memberFor(peer), live, () => place.release())
   }
 
   /** Resolves when the channel has ended; `onExchanged` is called when the exchange on it has, perhaps twice. */

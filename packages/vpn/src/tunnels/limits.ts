@@ -1,5 +1,5 @@
 /** Bounds and times of the tunnels to peers. First what the protocols fix, then what we chose. */
-import type { ScopeLimits } from '@mesh/core/limits'
+import type { BackoffBounds, ScopeLimits } from '@mesh/core/limits'
 
 /** Frames of sealed datagrams, on one stream for each direction (docs/PROTOCOLS.md, 'VPN'). */
 export const PACKETS_PROTOCOL = '/mesh/packets/1'
@@ -22,10 +22,8 @@ export const SERVED_EXCHANGES = { all: 256, perAddress: 128 } satisfies ScopeLim
 export const MAX_KEYS_OUTSIDE_TABLE = 1024
 /** How long the greater peer id leaves the smaller one to open the channel, in ms: both see a connection at once. */
 export const SECOND_OPENER_MS = 2_000
-/** The wait after a first exchange that failed, in ms; it doubles with each failure. */
-export const EXCHANGE_RETRY_MS = 500
-/** The longest wait after an exchange that failed, in ms. */
-export const MAX_EXCHANGE_RETRY_MS = 60_000
+/** The waits after exchanges that failed; each is twice as long. */
+export const EXCHANGE_RETRY = { leastMs: 500, mostMs: 60_000 } satisfies BackoffBounds
 
 // Finding a path to peers for whom packets wait
 
@@ -35,10 +33,8 @@ export const MAX_SEARCHES = 32
 export const MAX_WAITING_SEARCHES = 1024
 /** How long one search may take, in ms: connection, identify and keys. */
 export const SEARCH_MS = 30_000
-/** The wait after a first search that failed, in ms; it doubles with each failure. */
-export const SEARCH_RETRY_MS = 500
-/** The longest wait after a search that failed, in ms. */
-export const MAX_SEARCH_RETRY_MS = 30_000
+/** The waits after searches that failed; each is twice as long. */
+export const SEARCH_RETRY = { leastMs: 500, mostMs: 30_000 } satisfies BackoffBounds
 /** Tunnels that change within this time, in ms, make one table, so that many peers at once do not mean many tables. */
 export const TUNNELS_GATHER_MS = 20
 

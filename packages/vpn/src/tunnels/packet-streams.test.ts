@@ -13,7 +13,7 @@ import {
   STREAM_UNANSWERED_AGAIN_MS,
   STREAM_UNANSWERED_MS,
 } from './limits.ts'
-import { MAX_STREAM_RETRY_MS, STREAM_RETRY_MS } from '../streams/limits.ts'
+import { STREAM_RETRY } from '../streams/limits.ts'
 import { PacketStreams } from './packet-streams.ts'
 import { createRefusalCounter } from '../streams/refusals.ts'
 import { peerOf } from '../testing/memory-machine.ts'
@@ -80,7 +80,7 @@ describe('streams of packets', () => {
     a.streams.reach(B)
     await flush()
     expect(b.injected).toBe(BATCH_BYTES)
-    expect(MAX_STREAM_RETRY_MS).toBeLessThan(60_000)
+    expect(STREAM_RETRY.mostMs).toBeLessThan(60_000)
   })
 
   it('are opened again only for packets, and retryHandshake a handshake that may be lost', async () => {
@@ -108,7 +108,7 @@ describe('streams of packets', () => {
     }
     expect(network.opened.length).toBeGreaterThan(2)
     expect(network.opened.length).toBeLessThan(10)
-    expect(STREAM_RETRY_MS).toBe(200)
+    expect(STREAM_RETRY.leastMs).toBe(200)
   })
 
   it('that end while they take a batch are opened again for the next', async () => {
@@ -116,7 +116,7 @@ describe('streams of packets', () => {
     a.give(B, 3)
     await flush()
     expect(live()).toHaveLength(0)
-    await a.clock.advance(STREAM_RETRY_MS * 2)
+    await a.clock.advance(STREAM_RETRY.leastMs * 2)
     await flush()
     expect(b.injected).toBe(2 * BATCH_BYTES)
     expect(a.left(B)).toBe(0)

@@ -3,13 +3,7 @@ import { type PeerId, toError } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { tunnelError, within } from '../streams/tunnel-error.ts'
 import { createWorkQueue } from './work-queue.ts'
-import {
-  MAX_SEARCH_RETRY_MS,
-  MAX_SEARCHES,
-  MAX_WAITING_SEARCHES,
-  SEARCH_MS,
-  SEARCH_RETRY_MS,
-} from './limits.ts'
+import { MAX_SEARCHES, MAX_WAITING_SEARCHES, SEARCH_MS, SEARCH_RETRY } from './limits.ts'
 import type { VpnComponents } from '../vpn.ts'
 
 interface PathSearchComponents extends Pick<VpnComponents, 'clock' | 'random'> {
@@ -19,18 +13,7 @@ interface PathSearchComponents extends Pick<VpnComponents, 'clock' | 'random'> {
   readonly isNeeded: (peer: PeerId) => boolean
 }
 
-export interface PathSearch {
-  /** The engine's event `pathNeeded`: packets wait for the peer. */
-  pathNeeded(peer: PeerId): void
-  /** Ends the search for the peer, and what is known of those before. */
-  forget(peer: PeerId): void
-  lastErrorOf(peer: PeerId): Error | undefined
-  /** Number of peers that are searched for now. */
-  readonly running: number
-  /** Number of peers that wait for a search. */
-  readonly waiting: number
-  stop(): void
-}
+export type PathSearch = ReturnType<typeof createPathSearch>
 
 interface Failure {
   readonly backoff: Backoff
@@ -38,7 +21,7 @@ interface Failure {
   cancelRetry: (() => void) | undefined
 }
 
-export function createPathSearch({ find, isNeeded, clock, random }: PathSearchComponents): PathSearch {
+export function createPathSearch({ find, isNeeded, clock, random }: PathSearchComponents) {
   const failures = new Map<PeerId, Failure>()
   const stopping = new AbortController()
 
@@ -57,9 +40,8 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
   })
 
   function failed(peer: PeerId, error: Error): void {
-    const limits = { leastMs: SEARCH_RETRY_MS, mostMs: MAX_SEARCH_RETRY_MS }
     const failure = failures.get(peer) ?? {
-      backoff: createBackoff(limits, { clock, random }),
+      backoff: createBackoff(SEARCH_RETRY, { clock, random }),
       lastError: undefined,
       cancelRetry: undefined,
     }
@@ -75,7 +57,8 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
   }
 
   return {
-    pathNeeded(peer) {
+    /** The engine's event `pathNeeded`: packets wait for the peer. */
+    pathNeeded(peer: PeerId): void {
       if (stopping.signal.aborted || queue.has(peer) || !isNeeded(peer)) return
       const failure = failures.get(peer)
       const waitMs = failure?.backoff.remainingMs() ?? 0
@@ -85,14 +68,9 @@ export function createPathSearch({ find, isNeeded, clock, random }: PathSearchCo
         if (isNeeded(peer)) queue.enqueue(peer)
       })
     },
+    /** Ends the search for the peer, and what is known of those before. */
     forget,
-    lastErrorOf: (peer) => failures.get(peer)?.lastError,
-    get running() {
-      return queue.running
-    },
-    get waiting() {
-      return queue.waiting
-    },
+    lastErrorOf: (peer: PeerId) => failures.get(peer)?.lastError,
     stop() {
       stopping.abort(tunnelError('vpn.stopped', 'the VPN stops'))
       queue.stop()

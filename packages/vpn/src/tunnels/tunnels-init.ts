@@ -2,12 +2,10 @@
 import type { PeerId } from '@mesh/core'
 import type { Tunnel, TunnelPath } from '@mesh/engine'
 import type { UdpStatus } from '../paths/explain.ts'
-import type { Candidate } from '../wire/control-message.ts'
 import type { PathsInit } from '../paths/paths-init.ts'
 import type { PeerPath, TunnelEngine, VpnNetwork } from '../ports.ts'
 import type { OpenStreams } from './packet-streams.ts'
-import type { Refusal } from '../streams/refusals.ts'
-import type { VpnComponents } from '../vpn.ts'
+import type { VpnComponents, VpnProbe } from '../vpn.ts'
 
 export interface TunnelsInit {
   readonly self: PeerId
@@ -19,15 +17,13 @@ export interface TunnelsInit {
   readonly mtu: number
   /** The addresses of this machine, and those of the VPN, which are no way to a peer over UDP. */
   readonly paths: Omit<PathsInit, 'self'>
-  /** True when this node takes part in `/edgevpn/0.1`, as by default. */
-  readonly legacy?: boolean
 }
 
 export interface TunnelsComponents extends Pick<VpnComponents, 'clock' | 'random' | 'log'> {
   readonly network: Omit<VpnNetwork, 'blockRanges'>
   readonly engine: TunnelEngine
   /**
-   * Called when `tunnelOf` or `mtuOf` of some peers say something else, at most every 20 ms and never from inside a
+   * Called when `chosenOf` says something else, at most every 20 ms and never from inside a
    * call to `Tunnels`. When it returns, the engine has a table with them: streams that came before their key are read
    * from then on.
    */
@@ -53,15 +49,8 @@ export interface TunnelStatus {
     /** How many streams to a legacy member are open. */
     readonly legacy: number
   }
-  /** Number of packets to a legacy member whose streams were refused or broke. */
-  readonly lost: number
   /** Why the peer was not reached when it was tried last. */
   readonly lastError: Error | undefined
 }
 
-export interface TunnelProbe {
-  readonly path: 'direct' | 'relayed'
-  readonly transport: string | undefined
-  readonly rttMs: number
-  readonly mtu: number
-}
+export type TunnelProbe = Pick<VpnProbe, 'path' | 'transport' | 'rttMs' | 'mtu'>

@@ -142,7 +142,7 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     const { network, a, b } = await two()
     send(a, b, 1)
     await received(b, 1)
-    const before = a.tunnels.tunnelOf(b.peer)
+    const before = a.tunnels.chosenOf(b.peer).tunnel
     b.stop()
     network.disconnect(a.peer, b.peer)
     network.setReach(a.peer, b.peer, undefined)
@@ -153,7 +153,7 @@ describe.skipIf(whyNoAddon !== undefined)(`machines in memory${because(whyNoAddo
     const begun = performance.now()
     send(again, a, 3)
     expect(await received(a, 1)).toEqual([3])
-    expect(a.tunnels.tunnelOf(b.peer)).not.toEqual(before)
+    expect(a.tunnels.chosenOf(b.peer).tunnel).not.toEqual(before)
     send(a, again, 4)
     // WireGuard alone would try again after 5 s
     await eventually(() => expect(again.received().map(markOf)).toContain(4), { withinMs: 2000 })

@@ -79,7 +79,7 @@ export class Tunnels {
       {
         ...components,
         mapPort: (port, onMapped) => network.mapUdpPort?.(port, onMapped) ?? (() => {}),
-        tell: (peer, message) => this.#keys.send(peer, message),
+        tell: (peer, message) => this.#keys.memberOf(peer)?.send(message) === true,
         onPath: (peer) => {
           this.#evaluate(peer)
           this.#liveness.pathChanged(peer)
@@ -97,7 +97,7 @@ export class Tunnels {
       onUnanswered: (peer) => this.#liveness.unanswered(peer),
       onAnswered: (peer) => this.#liveness.answered(peer),
     })
-    this.#legacy = new LegacyTunnels(init.legacy ?? true, {
+    this.#legacy = new LegacyTunnels({
       ...shared,
       refusal: (peer) => this.#refusalOfLegacy(peer),
       prepare: (peer, signal) => this.#prepareLegacy(peer, signal),
@@ -123,7 +123,7 @@ export class Tunnels {
     await this.#legacy.start()
   }
 
-  /** Names the peers of the table; others get nothing. `tunnelOf` knows them when this returns. */
+  /** Names the peers of the table; others get nothing. `chosenOf` knows them when this returns. */
   setPeers(peers: Iterable<PeerId>): void {
     const table = new Set(peers)
     for (const known of this.#peers.values()) if (!table.has(known.peer)) this.#drop(known)
@@ -135,14 +135,9 @@ export class Tunnels {
     this.#keys.setPeers(table)
   }
 
-  /** Gives the tunnels for the engine's table; it is the same object until something changes. */
-  tunnelOf(peer: PeerId): Tunnel {
-    return this.#chosen(peer).tunnel
-  }
-
-  /** The longest packet that goes through the peer's tunnel, in bytes. */
-  mtuOf(peer: PeerId): number {
-    return this.#chosen(peer).mtu
+  /** Gives the tunnel for the engine's table, and its MTU; it is the same object until something changes. */
+  chosenOf(peer: PeerId): ChosenTunnel {
+    return this.#peers.get(peer)?.chosen ?? this.#none
   }
 
   /** Takes all events of the engine but `failed`. */
@@ -178,7 +173,7 @@ export class Tunnels {
   }
 
   status(peer: PeerId): TunnelStatus {
-    const { tunnel, mtu } = this.#chosen(peer)
+    const { tunnel, mtu } = this.chosenOf(peer)
     const path = this.#components.network.pathOf(peer)
     const sent = this.#legacy.sentTo(peer)
     return {
@@ -188,7 +183,6 @@ export class Tunnels {
       mtu,
       sessionSince: this.#peers.get(peer)?.sessionSince,
       streams: { ...this.#packets.streamsOf(peer), legacy: sent.open },
-      lost: sent.lost,
       lastError: this.#search.lastErrorOf(peer) ?? this.#packets.lastErrorOf(peer) ?? sent.lastError,
     }
   }
@@ -197,14 +191,14 @@ export class Tunnels {
   async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
     const overUdpMs = await this.#paths.measure(peer, signal)
     if (overUdpMs !== undefined) {
-      return { path: 'direct', transport: 'udp', rttMs: overUdpMs, mtu: this.mtuOf(peer) }
+      return { path: 'direct', transport: 'udp', rttMs: overUdpMs, mtu: this.chosenOf(peer).mtu }
     }
     const { network } = this.#components
     if (network.pathOf(peer) === undefined) await network.connect(peer, signal)
     const rttMs = await network.ping(peer, signal)
     const path = network.pathOf(peer)
     if (path === undefined) throw tunnelError('vpn.unreachable', 'the connection to the peer was lost')
-    return { path: path.path, transport: path.transport, rttMs, mtu: this.mtuOf(peer) }
+    return { path: path.path, transport: path.transport, rttMs, mtu: this.chosenOf(peer).mtu }
   }
 
   /** Where this node's UDP socket may be reached. */
@@ -230,10 +224,6 @@ export class Tunnels {
     this.#keys.stop()
   }
 
-  #chosen(peer: PeerId): ChosenTunnel {
-    return this.#peers.get(peer)?.chosen ?? this.#none
-  }
-
   #kindOf(peer: PeerId): Tunnel['kind'] | undefined {
     return this.#peers.get(peer)?.chosen.tunnel.kind
   }
@@ -250,7 +240,7 @@ export class Tunnels {
     if (known === undefined || this.#stopped) return
     const knowledge = {
       key: this.#keys.keyOf(peer),
-      hasChannel: this.#keys.isOpen(peer),
+      hasChannel: this.#keys.memberOf(peer)?.isOpen === true,
       speaksVpn: this.#components.network.speaks(peer, VPN_PROTOCOL),
       speaksLegacy: this.#legacy.speaks(peer),
       path: this.#paths.pathOf(peer),
@@ -310,9 +300,9 @@ export class Tunnels {
     if (this.#stopped || known?.chosen.tunnel.kind !== 'wireguard' || key === undefined) return
     this.#paths.open(peer, {
       mtu: Math.min(this.#init.mtu, key.mtu),
-      address: this.#keys.addressOf(peer),
+      address: this.#keys.memberOf(peer)?.address,
     })
-    const told = this.#keys.pathsOf(peer)
+    const told = this.#keys.memberOf(peer)?.paths
     if (told !== undefined) this.#paths.told(peer, told)
   }
 

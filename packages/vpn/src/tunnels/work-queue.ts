@@ -1,24 +1,12 @@
 /** A queue of work on many peers: some at a time, the others wait in order, each peer once. */
 import type { PeerId } from '@mesh/core'
 
-interface WorkQueue {
-  /** False when the peer waits or runs already, or too many wait. */
-  enqueue(peer: PeerId): boolean
-  /** Takes the peer out of those that wait. */
-  remove(peer: PeerId): void
-  /** True while the peer waits or runs. */
-  has(peer: PeerId): boolean
-  readonly waiting: number
-  readonly running: number
-  stop(): void
-}
-
 /** @param init.run must not reject */
 export function createWorkQueue(init: {
   readonly concurrency: number
   readonly maxWaiting: number
   readonly run: (peer: PeerId) => Promise<void>
-}): WorkQueue {
+}) {
   const waiting = new Set<PeerId>()
   const running = new Set<PeerId>()
   let stopped = false
@@ -36,20 +24,17 @@ export function createWorkQueue(init: {
   }
 
   return {
-    enqueue(peer) {
+    /** False when the peer waits or runs already, or too many wait. */
+    enqueue(peer: PeerId): boolean {
       if (stopped || waiting.has(peer) || running.has(peer) || waiting.size >= init.maxWaiting) return false
       waiting.add(peer)
       fill()
       return true
     },
-    remove: (peer) => void waiting.delete(peer),
-    has: (peer) => waiting.has(peer) || running.has(peer),
-    get waiting() {
-      return waiting.size
-    },
-    get running() {
-      return running.size
-    },
+    /** Takes the peer out of those that wait. */
+    remove: (peer: PeerId) => void waiting.delete(peer),
+    /** True while the peer waits or runs. */
+    has: (peer: PeerId) => waiting.has(peer) || running.has(peer),
     stop() {
       stopped = true
       waiting.clear()

@@ -12,7 +12,7 @@ export function addressBytes(address: IpAddress, width?: 16): Uint8Array {
 }
 
 /** Reads an address of 4 or 16 bytes; an IPv4 address that is mapped into IPv6 is that IPv4 address. */
-export function addressOf(bytes: Uint8Array): IpAddress {
+export function addressOf(bytes: Iterable<number>): IpAddress {
   const parsed = ipaddr.fromByteArray([...bytes])
   const isMapped = parsed.kind() === 'ipv6' && (parsed as ipaddr.IPv6).isIPv4MappedAddress()
   return parseIp((isMapped ? (parsed as ipaddr.IPv6).toIPv4Address() : parsed).toString())

@@ -1,10 +1,11 @@
 /**
- * How many probes go out. A peer can name the addresses of strangers. So probes to addresses that never answered are bounded
+ * Sends probes and the answers to probes, within bounds. A peer can name the addresses of strangers. So probes to addresses that never answered are bounded
  * by the peer that named them, by the address that it speaks from, by their own address and in all. Answers to probes are,
  * too, because their source may be forged.
  */
 import type { Clock } from '@mesh/core'
 import { createRate } from '@mesh/core/limits'
+import type { Engine } from '@mesh/engine'
 import {
   ANSWERS,
   ANSWERS_TO_UNPROVEN,
@@ -14,6 +15,7 @@ import {
   UNPROVEN_PROBES,
 } from './limits.ts'
 import type { PathEffect } from './path-state.ts'
+import { encodeProbe } from './probe-message.ts'
 
 /** A probe, or the answer to one. */
 type Outgoing = Exclude<PathEffect, { readonly type: 'use' }>
@@ -24,10 +26,12 @@ export interface ProbeSource {
   readonly address?: string
 }
 
-export class ProbeBudget {
+export class ProbeSender {
   readonly #rates
+  readonly #engine: Pick<Engine, 'sendDatagram'>
 
-  constructor(clock: Clock) {
+  constructor({ clock, engine }: { readonly clock: Clock; readonly engine: Pick<Engine, 'sendDatagram'> }) {
+    this.#engine = engine
     this.#rates = {
       ping: {
         proven: createRate(PROBES, clock),
@@ -42,11 +46,25 @@ export class ProbeBudget {
     }
   }
 
-  /**
-   * Takes one; false when none is left.
-   */
-  take({ type, to, isProven }: Outgoing, from: ProbeSource): boolean {
-    const rates = this.#rates[type === 'pong' ? 'pong' : 'ping']
+  /** Sends one. False for a probe that could not be sent: of what the bounds keep back, the answer will be missing. */
+  send(
+    effect: Outgoing,
+    from: ProbeSource,
+    seal: { readonly token: Uint8Array; readonly key: Uint8Array },
+  ): boolean {
+    const { type, to, nonce, length } = effect
+    if (!this.#take(effect, from)) return true
+    if (type === 'pong') {
+      const pong = encodeProbe({ kind: 'pong', nonce, length, observed: to }, seal)
+      this.#engine.sendDatagram(to, pong, effect.socket)
+      return true
+    }
+    const { socket, epoch } = effect.by
+    return this.#engine.sendDatagram(to, encodeProbe({ kind: 'ping', nonce, length, epoch }, seal), socket)
+  }
+
+  #take({ type, to, isProven }: Outgoing, from: ProbeSource): boolean {
+    const rates = this.#rates[type]
     if (isProven) return rates.proven.take(from)
     return rates.unproven.take(from) && rates.to.take({ address: to.address })
   }
