@@ -1,8 +1,7 @@
 /** Which of its addresses a node tells others: each relay once for each way, and no more than others keep. */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
-import { type AddressRules, ipOf, isLoopbackIp } from './address-rules.ts'
-import { relayOf } from './relayed-address.ts'
+import { type AddressRules, ipOf, isLoopbackIp, relayOf } from './address-rules.ts'
 
 export function chooseAnnounced(addresses: readonly Multiaddr[], rules: AddressRules): Multiaddr[] {
   const allowed = addresses.filter((address) => !rules.isBlocked(address))

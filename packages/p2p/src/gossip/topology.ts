@@ -27,7 +27,7 @@ import {
 } from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
-import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'
+import { MeshPeers } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 import { DelayedCall } from './timers.ts'
 
@@ -203,7 +203,7 @@ export class GossipTopology {
   #peersOf(topic: string): MeshPeers {
     const known = this.#peersByTopic.get(topic)
     if (known !== undefined) return known
-    const made = createMeshPeers(this.#components.self)
+    const made = new MeshPeers(this.#components.self)
     this.#peersByTopic.set(topic, made)
     return made
   }

@@ -12,7 +12,7 @@ import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { localFind } from '../discovery/local-find.ts'
-import { startMdns } from '../discovery/mdns.ts'
+import { Mdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
@@ -160,7 +160,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
     { listen: plan.ips, isBlockedIp: rules.isBlockedIp, onError: (error) => way.failed(error) },
     context,
   )
-  const mdns = startMdns(
+  const mdns = new Mdns(
     {
       self: host.peerId.toString(),
       service,
@@ -172,6 +172,7 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
     },
     { ...context, multicast },
   )
+  mdns.start()
   return mdns.stop
 }
 

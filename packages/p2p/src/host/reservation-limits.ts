@@ -7,7 +7,7 @@ import { type Place, Scope } from '@mesh/core/limits'
 import { RELAY_RESERVATIONS } from './limits.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
 
-interface RelaySharesInit {
+interface ReservationLimitsInit {
   readonly clock: Clock
   /** How long a reservation stands that is not renewed, in ms; `RELAY_RESERVATION_MS` unless given. */
   readonly reservationMs?: number | undefined
@@ -22,12 +22,12 @@ interface Granted {
   readonly until: number
 }
 
-export class RelayShares {
-  readonly #init: RelaySharesInit
+export class ReservationLimits {
+  readonly #init: ReservationLimitsInit
   readonly #granted = new Map<string, Granted>()
   readonly #places = new Scope(RELAY_RESERVATIONS)
 
-  constructor(init: RelaySharesInit) {
+  constructor(init: ReservationLimitsInit) {
     this.#init = init
   }
 
