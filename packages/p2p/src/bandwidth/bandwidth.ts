@@ -1,7 +1,4 @@
-/**
- * Counts what streams carry, by protocol, by peer and in all. Memory is bounded: beyond the limit the meter that was
- * silent longest makes room, and its bytes stay in the total only.
- */
+/** Counts what streams carry, in all and by protocol and peer. The meters that are silent longest go first. */
 import { BoundedMap, type Clock } from '@mesh/core'
 import { MAX_METERED_PEERS, MAX_METERED_PROTOCOLS } from './limits.ts'
 import type { Bandwidth, BandwidthStats } from '../p2p-node.ts'

@@ -115,9 +115,7 @@ export class GossipTopology {
     return peers.length <= FLOOD_PUBLISH_PEERS && this.#apart(peers).length === peers.length
   }
 
-  /**
-   * True when this node need not send to each peer directly: many are on the topic, and those that forward messages are picked.
-   */
+  /** True when many are on the topic, and the peers that forward messages are picked. */
   isMeshed(topic: string): boolean {
     const { pubsub } = this.#components
     const meshPeers = pubsub.mesh.get(topic)?.size ?? 0

@@ -63,17 +63,10 @@ async function joinPlatform(
   try {
     return await given.platform.join({
       ...components,
-      host: given.host,
-      membership: given.membership,
-      spoken: given.spoken,
-      book: given.book,
-      reach: given.reach,
+      ...given,
       dialOne: (address, signal) => given.dials.dialOne(address, signal),
       dialFound: (...asked) => given.dials.dialFound(...asked),
       dialFor: (peer, dial) => given.guard.dialFor(peer, dial),
-      rules: given.rules,
-      methods: given.methods,
-      bootstrap: given.bootstrap,
       stunPorts: exchange.stunPorts,
       setEndReservation: (end) => void (given.view.endReservation = end),
       setStunPort: (port) => exchange.setStunPort(port),

@@ -1,7 +1,4 @@
-/**
- * A member: libp2p host, gossip topic, membership and channels, and the parts that keep it connected. What only some
- * platforms have (transports, multicast, a memory network) comes in as `Platform`.
- */
+/** A member: libp2p host, gossip, membership, channels. Transports and the like come in as `Platform`. */
 import type { P2pMemberInit } from './member-init.ts'
 import type { Cidr, IpAddress } from '@mesh/core'
 import { createAddressRules, ipOf } from '../addresses/address-rules.ts'

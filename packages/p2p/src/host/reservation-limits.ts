@@ -1,7 +1,4 @@
-/**
- * Reservations at this node. libp2p keeps one for its whole time, after its peer has gone too, and bounds all of them
- * together: a member with many keys would take them all. Reservations of peers that have gone are the first to end.
- */
+/** Bounds reservations by address. libp2p keeps those of peers that have gone, which end first here. */
 import type { Clock } from '@mesh/core'
 import { type Place, Scope } from '@mesh/core/limits'
 import { RELAY_RESERVATIONS } from './limits.ts'

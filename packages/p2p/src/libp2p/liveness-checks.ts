@@ -54,10 +54,7 @@ export class ConnectionChecks {
     this.#components = { ...components, logger: components.logger.child('connections') }
   }
 
-  /**
-   * Asks the connection, unless it is asked already. Resolves when it has shown that it carries, or has ended, as it does after
-   * `SILENT_AFTER_MS` of silence.
-   */
+  /** Checks the connection. Resolves when it carries or has ended, which it does after `SILENT_AFTER_MS`. */
   check(connection: Connection, early?: Early): Promise<void> {
     if (this.#stopping.signal.aborted || connection.status !== 'open') return Promise.resolve()
     const check = this.#running.get(connection) ?? this.#begin(connection)

@@ -1,7 +1,4 @@
-/**
- * Who is a member: who proved itself on an open connection, and who did or was heard lately, as far as it may use the
- * network.
- */
+/** Knows the members: peers that proved themselves on an open connection, or proved or were heard lately. */
 import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
 import { HEARD_MEMBER_MS } from '../limits.ts'
 import { Listeners } from '../listeners.ts'
@@ -89,10 +86,7 @@ export class ProvenPeers {
     }
   }
 
-  /**
-   * The peer authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
-   * protocol: those that do prove themselves.
-   */
+  /** The peer authored a message that only a member can. Counts for peers without the member protocol. */
   noteAuthor(peer: PeerId): void {
     this.#note(peer, this.#heard)
   }

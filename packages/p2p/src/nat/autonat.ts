@@ -1,7 +1,4 @@
-/**
- * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. While an address is
- * unconfirmed, a few members are asked again and again.
- */
+/** AutoNAT v2: others dial an address before it is told. A few members are asked again until one confirms it. */
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import type { Connection } from '@libp2p/interface'
 import type { AddressManager, Registrar } from '@libp2p/interface-internal'

@@ -31,10 +31,7 @@ export async function joinHolePunch(context: {
 
 type DialTransport = Pick<TransportManager, 'dialTransportForMultiaddr'>
 
-/**
- * Gives hole punching a transport manager that has no transport for addresses over a relay: the library takes such an
- * address for a public one of its peer, and closes the relayed connection once it has dialled the relay.
- */
+/** Hides addresses over relays: the library takes them for public ones, and closes the relayed connection. */
 function withoutRelayedAddresses(transportManager: DialTransport): TransportManager {
   // hole punching asks the transport manager for nothing else
   const straight: DialTransport = {

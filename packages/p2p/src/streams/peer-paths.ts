@@ -63,7 +63,7 @@ export function createPeerPaths(components: {
     speaks: (peer, protocol) => spoken.of(peer)?.has(protocol),
     connect: (peer, outer) =>
       streams.inTime(peer, outer, async (signal) => {
-        await streams.connection(peer, { from: 'heard', relayed: true }, signal)
+        await streams.connection(peer, { relayed: true }, signal)
         await untilIdentified(peer, signal)
       }),
     stop() {
