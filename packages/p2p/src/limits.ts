@@ -26,10 +26,7 @@ export const RELAY_RESERVATION_MS = 3_600_000
 export const READ_HIGH_WATER_BYTES = 256 * 1024
 /** How many bytes may still wait to go out when a writer is told to go on. */
 export const SEND_LOW_WATER_BYTES = 64 * 1024
-/**
- * How many bytes wait to go out on all byte streams when each is asked for more only once all of its own have gone out: with
- * two thousand slow readers of services 128 KiB each would be 250 MB.
- */
+/** Unsent bytes of all byte streams from which on each stream must be empty before it is asked for more. */
 export const MUCH_UNSENT_BYTES = 4 * 1024 * 1024
 /** How long both sides of a closed channel may take to say so, in ms. */
 export const CHANNEL_CLOSE_MS = 10_000

@@ -58,10 +58,7 @@ export interface ChannelOptions {
   readonly ungated?: boolean
 }
 
-/**
- * Who may use the network, of those who hold its key. Asked for each message, stream and relayed connection; a peer that
- * is not admitted any more loses its connections at once.
- */
+/** Decides which holders of the network's key may use it. A peer that loses the right loses its connections at once. */
 export interface Admission {
   mayUse(peer: string): boolean
   /** True for a peer with which there is nothing to talk about: no connection is made or taken. */
@@ -70,10 +67,7 @@ export interface Admission {
   onChange(listener: () => void): () => void
 }
 
-/**
- * Carries what nodes that are not trusted yet say to each other, in the open part of a message on the public
- * topic.
- */
+/** What a node that is not trusted yet says: the open part of a message on the public topic. */
 export interface PublicMessage {
   /** The author who signed it, never the hop that forwarded it. */
   readonly author: PeerId
@@ -152,26 +146,27 @@ export interface ByteStream {
   abort(reason: Error): void
 }
 
+interface ByteStreamOptions {
+  /** `proven`: members that proved the network's key. `heard`: legacy members too, that authored a sealed message. */
+  readonly from: 'proven' | 'heard'
+  /** True: streams go over relays, too. */
+  readonly relayed: boolean
+  /** True when each direction ends for itself; false by default. */
+  readonly halfClose?: boolean
+  /** Streams of proven members go over TLS connections of their own where both sides say so. Default false. */
+  readonly bulk?: boolean
+  /** Peers that proved the network's key and are kept out by `Admission` are served, too. Default false. */
+  readonly ungated?: boolean
+}
+
 export interface ByteStreams {
   /**
-   * Serves a protocol. `from`: `proven` holds a stream back until its connection proved membership; `heard` takes
-   * legacy members too, who authored a sealed message. Others, and more than `maxPerPeer` at a time, are
-   * reset and counted. Relayed streams come only with `relayed`.
+   * Serves a protocol. With `proven` a stream waits until its connection proved membership. Streams of other peers, and more than
+   * `maxPerPeer` of one peer at a time, are reset and counted.
    */
   handle(
     protocol: string,
-    options: {
-      readonly from: 'proven' | 'heard'
-      /** The most streams of one peer at a time. */
-      readonly maxPerPeer: number
-      readonly relayed: boolean
-      /** True when each direction ends for itself; false by default. */
-      readonly halfClose?: boolean
-      /** Streams of proven members come over TLS connections of their own, too. Default false. */
-      readonly bulk?: boolean
-      /** Peers that proved the network's key and are kept out by `Admission` are served, too. Default false. */
-      readonly ungated?: boolean
-    },
+    options: ByteStreamOptions & { readonly maxPerPeer: number },
     handler: (stream: ByteStream) => void,
   ): Promise<void>
   /**
@@ -183,17 +178,9 @@ export interface ByteStreams {
   open(
     peer: PeerId,
     protocol: string,
-    options: {
-      readonly from: 'proven' | 'heard'
-      readonly relayed: boolean
-      /** True when each direction ends for itself; false by default. */
-      readonly halfClose?: boolean
+    options: ByteStreamOptions & {
       /** True makes what is sent first go along with the protocol's name, which saves a round trip. */
       readonly lazy?: boolean
-      /** A TLS connection is used where one is ready or soon is; the other side must serve it so. Default false. */
-      readonly bulk?: boolean
-      /** Opens to peers that are kept out, too. Default false. */
-      readonly ungated?: boolean
       readonly signal?: AbortSignal
     },
   ): Promise<ByteStream>
@@ -227,10 +214,7 @@ export interface PeerStatus {
   /** True when the peer proved membership, or authored a message that could be unsealed. */
   readonly member: boolean
   readonly path: 'direct' | 'relayed' | undefined
-  /**
-   * The transport that carries the bytes, such as `tcp`, `quic-v1`, `webrtc` or `ws`; undefined while not
-   * connected.
-   */
+  /** `tcp`, `quic-v1`, `webrtc`, `ws` and the like; undefined while not connected. */
   readonly transport: string | undefined
   /** The IP address at the other end of the connection in use, which over a relay is the relay's. */
   readonly remoteIp: string | undefined
@@ -243,10 +227,7 @@ export interface PeerStatus {
   readonly lastError: string | undefined
   /** The agent version that the peer told by libp2p's identify. */
   readonly agent: string | undefined
-  /**
-   * One line on reaching the peer: what is known, what was tried and what comes next; undefined when there is
-   * nothing yet.
-   */
+  /** One line on reaching the peer: known, tried, next; undefined when there is nothing yet. */
   readonly reach: string | undefined
   /** The name that a proven member gives itself: a DNS label, which others may have too. */
   readonly name: string | undefined
@@ -288,15 +269,9 @@ export interface P2pNode {
    * @throws MeshError `p2p.unreachable`
    */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
-  /**
-   * Calls the listener after each connection that opened or closed, so too when a relayed one became direct, and after one
-   * that was in doubt or is so no more.
-   */
+  /** Calls the listener after a connection opened, closed, became direct, or came into doubt or out of it. */
   onPath(listener: (peer: PeerId) => void): () => void
-  /**
-   * Calls the listener when a connection to a peer was asked whether it still carries something and stays silent: its streams
-   * may lead nowhere, and new ones go by another connection, which is made if need be.
-   */
+  /** Calls the listener when a connection to a peer stays silent after a check: new streams use another one. */
   onDoubt(listener: (peer: PeerId) => void): () => void
   /** Says what each method of finding and reaching peers did and what went wrong, for health and diagnostics. */
   discovery(): readonly {

@@ -12,10 +12,7 @@ export interface Refusals {
   counts(): Readonly<Record<string, number>>
 }
 
-/**
- * Creates the counter of refusals. Every refusal is counted; events of one code are told at most ten times a second, so
- * that who sends rubbish cannot make us busy with telling of it.
- */
+/** Creates the counter of refusals. Events of one code come at most ten times a second. */
 export function createRefusals(components: {
   readonly clock: Clock
   readonly emit: (event: P2pEvent) => void

@@ -16,7 +16,7 @@ import { parseToken } from '@mesh/network'
 import type { ByteStream } from '@mesh/p2p'
 import { createP2pNode, type P2pNodeInit } from '@mesh/p2p/node'
 import { multiaddr } from '@multiformats/multiaddr'
-import { startMdns } from '../src/discovery/mdns.ts'
+import { Mdns } from '../src/discovery/mdns.ts'
 import { openMulticast } from '../src/discovery/multicast-sockets.ts'
 
 export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'> {
@@ -90,7 +90,7 @@ if (answersOnly) {
     { listen: ['0.0.0.0'], isBlockedIp: () => false, onError: (error) => report(String(error)) },
     { logger: silentLogger },
   )
-  startMdns(
+  new Mdns(
     {
       self: node.self,
       service: parseToken(token).mdns,
@@ -98,7 +98,7 @@ if (answersOnly) {
       found: () => {},
     },
     { multicast, clock: systemClock, random: systemRandom, logger: silentLogger },
-  )
+  ).start()
 }
 say({ ready: node.self, addresses: node.addresses() })
 

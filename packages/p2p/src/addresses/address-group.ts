@@ -5,10 +5,7 @@ import { ipOf } from './address-rules.ts'
 /** The group of each remote address of a connection: those of all are asked for with each connection that comes. */
 const groups = new WeakMap<Connection['remoteAddr'], string>()
 
-/**
- * Gives what a connection counts under where bounds go by address: an IPv4 address, an IPv6 /64, the relay's own for a
- * relayed connection, and what stands in its place where there are no IP addresses.
- */
+/** Gives the group of a connection: an IPv4 address, an IPv6 /64, the relay's for relayed ones, or its text. */
 export function addressGroupOf({ remoteAddr }: Pick<Connection, 'remoteAddr'>): string {
   const known = groups.get(remoteAddr)
   if (known !== undefined) return known

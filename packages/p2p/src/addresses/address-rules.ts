@@ -1,6 +1,6 @@
 /** Which libp2p addresses may be dialled, accepted and told to others. */
 import { type Cidr, cidrContains, type IpAddress, tryParseIp } from '@mesh/core'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 
 export interface AddressRules {
   /** True for an address in a range that libp2p must keep out of: the VPN's own would route libp2p through itself. */
@@ -69,4 +69,21 @@ export function transportOf(address: Multiaddr): string | undefined {
   const relay = names.lastIndexOf('p2p-circuit')
   const last = relay === -1 || names.includes('webrtc') ? names : names.slice(0, relay)
   return known.find((name) => last.includes(name))
+}
+
+/** Gives the relay that an address leads over; undefined for one that leads straight to its peer. */
+export function relayOf(address: Multiaddr): string | undefined {
+  const components = address.getComponents()
+  const circuit = components.findIndex(({ name }) => name === 'p2p-circuit')
+  if (circuit === -1) return undefined
+  return components.slice(0, circuit).findLast(({ name }) => name === 'p2p')?.value
+}
+
+/** Undefined for a text that is no multiaddr. */
+export function tryParseMultiaddr(text: string): Multiaddr | undefined {
+  try {
+    return multiaddr(text)
+  } catch {
+    return undefined
+  }
 }

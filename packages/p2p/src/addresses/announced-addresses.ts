@@ -1,8 +1,7 @@
 /** Which of its addresses a node tells others: each relay once for each way, and no more than others keep. */
 import type { Multiaddr } from '@multiformats/multiaddr'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
-import { type AddressRules, ipOf, isLoopbackIp } from './address-rules.ts'
-import { relayOf } from './relayed-address.ts'
+import { type AddressRules, ipOf, isLoopbackIp, relayOf } from './address-rules.ts'
 
 export function chooseAnnounced(addresses: readonly Multiaddr[], rules: AddressRules): Multiaddr[] {
   const allowed = addresses.filter((address) => !rules.isBlocked(address))
@@ -10,10 +9,7 @@ export function chooseAnnounced(addresses: readonly Multiaddr[], rules: AddressR
   return [...direct, ...oneForEachRelay(allowed)].slice(0, MAX_PEER_ADDRESSES)
 }
 
-/**
- * Chooses, of the relayed addresses, the best for each relay and kind (plain, and WebRTC signalled over it):
- * whoever dials has or makes a connection to the relay by the relay's own addresses.
- */
+/** Chooses the best relayed address for each relay and kind: plain, or WebRTC signalled over it. */
 export function oneForEachRelay(addresses: readonly Multiaddr[]): readonly Multiaddr[] {
   const best = new Map<string, Multiaddr>()
   for (const address of addresses) {

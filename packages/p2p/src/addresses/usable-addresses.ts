@@ -2,10 +2,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import { ipOf, isLoopbackIp } from './address-rules.ts'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
 
-/**
- * Leaves out what leads nowhere: loopback, unless the teller runs on this machine, circuits over ourselves, and names that
- * stand for as many addresses as their owner likes.
- */
+/** Leaves out loopback of other machines, circuits over this node, and names that stand for many addresses. */
 export function usableAddresses(
   addresses: readonly Multiaddr[],
   { self, sameHost }: { readonly self: string; readonly sameHost: boolean },

@@ -1,8 +1,5 @@
-/**
- * Counts what streams carry, by protocol, by peer and in all. Memory is bounded: beyond the limit the meter that was
- * silent longest makes room, and its bytes stay in the total only.
- */
-import type { Clock } from '@mesh/core'
+/** Counts what streams carry, in all and by protocol and peer. The meters that are silent longest go first. */
+import { BoundedMap, type Clock } from '@mesh/core'
 import { MAX_METERED_PEERS, MAX_METERED_PROTOCOLS } from './limits.ts'
 import type { Bandwidth, BandwidthStats } from '../p2p-node.ts'
 import { createRateMeter, type RateMeter } from './rate-meter.ts'
@@ -41,26 +38,15 @@ export function createBandwidth({ clock }: { readonly clock: Clock }): Bandwidth
 }
 
 function createMeterMap(limit: number) {
-  const meters = new Map<string, RateMeter>()
+  const meters = new BoundedMap<string, RateMeter>(limit)
   return {
     get(key: string): RateMeter {
-      const known = meters.get(key)
-      if (known !== undefined) return known
-      if (meters.size >= limit) evictOldest(meters)
-      const meter = createRateMeter()
+      const meter = meters.get(key) ?? createRateMeter()
+      // makes it the newest
       meters.set(key, meter)
       return meter
     },
     read: (now: number): ReadonlyMap<string, BandwidthStats> =>
       new Map([...meters].map(([key, meter]) => [key, meter.read(now)])),
   }
-}
-
-function evictOldest(meters: Map<string, RateMeter>): void {
-  let oldest: string | undefined
-  let since = Number.POSITIVE_INFINITY
-  for (const [key, meter] of meters) {
-    if (meter.lastUsed < since) [oldest, since] = [key, meter.lastUsed]
-  }
-  if (oldest !== undefined) meters.delete(oldest)
 }

@@ -8,14 +8,11 @@ export interface RateMeter {
   /** @param now unix ms */
   add(now: number, bytesIn: number, bytesOut: number): void
   read(now: number): BandwidthStats
-  /** Unix ms of the last byte, for eviction. */
-  readonly lastUsed: number
 }
 
 export function createRateMeter(): RateMeter {
   let totalIn = 0
   let totalOut = 0
-  let lastUsed = 0
   const ins = new Float64Array(BUCKETS)
   const outs = new Float64Array(BUCKETS)
   let newest = 0
@@ -39,15 +36,11 @@ export function createRateMeter(): RateMeter {
       outs[at] = (outs[at] ?? 0) + bytesOut
       totalIn += bytesIn
       totalOut += bytesOut
-      lastUsed = now
     },
     read(now) {
       moveTo(now)
       const seconds = (BUCKETS * BUCKET_MS) / 1_000
       return { totalIn, totalOut, rateIn: sum(ins) / seconds, rateOut: sum(outs) / seconds }
-    },
-    get lastUsed() {
-      return lastUsed
     },
   }
 }

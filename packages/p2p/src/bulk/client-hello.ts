@@ -6,10 +6,7 @@ const PRE_SHARED_KEY = 41
 /** Type, version and length of the record; type and length of the message; version and random. */
 const BEFORE_SESSION_ID = 5 + 4 + 2 + 32
 
-/**
- * Returns the first identity as text. Undefined: the bytes are no whole ClientHello in one record, or it offers no
- * pre-shared key.
- */
+/** Returns the first identity; undefined for no whole ClientHello in one record, or one without a pre-shared key. */
 export function pskIdentityOf(bytes: Uint8Array): string | undefined {
   if (bytes.byteLength < BEFORE_SESSION_ID || bytes[0] !== HANDSHAKE_RECORD || bytes[5] !== CLIENT_HELLO) {
     return undefined

@@ -1,7 +1,4 @@
-/**
- * A control channel: whoever opens streams opens one, both ends tell on it how they can be reached, and what was told
- * is good until it ends.
- */
+/** A control channel: both ends tell how they can be reached. That holds until the channel ends. */
 import type { TLSSocket } from 'node:tls'
 import { type Clock, type PeerId, toError } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'

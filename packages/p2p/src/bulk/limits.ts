@@ -11,10 +11,7 @@ export const FRAME_HEADER_BYTES = 4
 export const MAX_PROTOCOL_ID_BYTES = 128
 /** Bytes of one data frame; more are sent as several frames. */
 export const MAX_DATA_FRAME_BYTES = 1 << 20
-/**
- * Bytes that wait to be encrypted and sent on one connection beyond which its stream takes no more. At least twice what
- * is read from a socket at once, or each block would wait for the one before.
- */
+/** Unsent bytes of a connection beyond which its stream takes no more: at least two reads of a socket. */
 export const SEND_BUFFER_BYTES = 512 * 1024
 /** The same where much waits on all streams together: as much as one block. */
 export const SMALL_SEND_BUFFER_BYTES = 64 * 1024
@@ -33,10 +30,7 @@ export const SNIFF_MS = 5_000
 export const HANDSHAKES = { all: 128, perPeer: 32, perAddress: 64 } satisfies ScopeLimits
 /** Time for a TLS handshake, with connecting where this side connects, in ms. */
 export const HANDSHAKE_MS = 4_000
-/**
- * Connections that others open streams on. One takes 115 KB of OpenSSL's memory however little it carries; streams beyond
- * go over libp2p.
- */
+/** Connections that others open streams on: each takes 115 KB. Further streams go over libp2p. */
 export const ACCEPTED = { all: 256, perPeer: 128, perAddress: 160 } satisfies ScopeLimits
 /** A connection that the opener left without a ping for so long is closed by the accepting side, in ms. */
 export const ACCEPTED_IDLE_MS = 90_000
@@ -64,10 +58,7 @@ export const MAX_BULK_PEERS = 256
 
 /** How long a stream may wait for its first connection beyond one round trip, in ms; then it goes over libp2p. */
 export const OPEN_BUDGET_MS = 200
-/**
- * The same for a further connection while one is being made, in ms. The connections of a burst share the processors with each other's
- * handshakes.
- */
+/** The same for a further connection while one is being made, in ms: handshakes of a burst slow each other. */
 export const OPEN_BUDGET_REACHED_MS = 1_000
 /** The offer and its answer, in ms. */
 export const NEGOTIATE_MS = 5_000

@@ -1,7 +1,7 @@
 /** Bootstrap peers: addresses that a person gave, each of which must name its peer. */
 import { type Issue, MeshError } from '@mesh/core'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { peerIn } from '../addresses/address-rules.ts'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { peerIn, tryParseMultiaddr } from '../addresses/address-rules.ts'
 import type { Find } from './find.ts'
 
 /**
@@ -13,7 +13,7 @@ export function parseBootstrapPeers(texts: readonly string[]): readonly Find[] {
   const addresses = new Map<string, Multiaddr[]>()
   const issues: Issue[] = []
   for (const text of texts) {
-    const address = tryParse(text)
+    const address = tryParseMultiaddr(text)
     const peer = address?.getComponents().at(-1)?.name === 'p2p' ? peerIn(address) : undefined
     if (address === undefined || peer === undefined) issues.push(issueFor(text, address !== undefined))
     else addresses.set(peer, [...(addresses.get(peer) ?? []), address])
@@ -25,14 +25,6 @@ export function parseBootstrapPeers(texts: readonly string[]): readonly Find[] {
     issues,
     hint: 'A bootstrap peer looks like /ip4/203.0.113.7/tcp/4001/p2p/12D3KooW...',
   })
-}
-
-function tryParse(text: string): Multiaddr | undefined {
-  try {
-    return multiaddr(text)
-  } catch {
-    return undefined
-  }
 }
 
 function issueFor(text: string, parsed: boolean): Issue {

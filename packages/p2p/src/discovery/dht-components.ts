@@ -1,7 +1,4 @@
-/**
- * The parts of the host as the DHT sees them. It dials within this node's bounds, keeps a bounded number of records, and
- * lets go of streams that have ended.
- */
+/** The host as the DHT sees it: dials within bounds, a bounded number of records, streams freed at their end. */
 import type { AbortOptions, PeerId, Stream, StreamHandler } from '@libp2p/interface'
 import type { ConnectionManager, Registrar } from '@libp2p/interface-internal'
 import type { LoopBudget } from '@mesh/core/limits'

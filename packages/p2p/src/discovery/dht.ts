@@ -76,10 +76,7 @@ export async function joinDht(
 
   const askForProviders = providersOf(dht)
 
-  /**
-   * Waits until one of the public DHT's doors answered, or somebody else of it is known: a bootstrap peer
-   * that a person named.
-   */
+  /** Waits until a bootstrap peer of the public DHT answered, or another peer of it is known. */
   async function enterPublic(signal: AbortSignal): Promise<void> {
     const entered = new AbortController()
     const known = new Promise<void>((resolve) => {

@@ -1,7 +1,4 @@
-/**
- * Reports what each method of finding and reaching peers did, for people who ask why nodes do not see each
- * other.
- */
+/** Reports to people what each method of finding and reaching peers did. */
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import type { P2pNode } from '../p2p-node.ts'
 

@@ -5,10 +5,7 @@ type FindKind = 'configured' | 'member' | 'found'
 export interface Find {
   readonly peer: string
   readonly addresses: readonly Multiaddr[]
-  /**
-   * `configured`: dialled at once, before all others, and never given up. `member`: was connected before, so it is no
-   * newcomer. Default `found`.
-   */
+  /** `configured`: dialled first and never given up. `member`: was connected before. Default `found`. */
   readonly kind?: FindKind
   /** Whence it was told, as `addressGroupOf` gives it; unless given, all that one way of discovery finds counts as told by one. */
   readonly from?: string

@@ -50,10 +50,7 @@ export const MDNS_FINDS = {
 } satisfies RateInit
 /** The most interfaces and address families on which mDNS runs. */
 export const MAX_MDNS_INTERFACES = 16
-/**
- * The time between two looks into the DHT once members were found, in ms; there is one at each change of the name,
- * too.
- */
+/** Time between two looks into the DHT once members were found, in ms. Each change of the name adds one. */
 export const RENDEZVOUS_INTERVAL_MS = 720_000
 /** The time between two looks while nobody was found yet, in ms. */
 export const RENDEZVOUS_LONELY_INTERVAL_MS = 15_000

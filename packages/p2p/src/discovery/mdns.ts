@@ -43,21 +43,10 @@ interface MdnsInit {
 const SAME_QUESTION_MS = 1_000
 /** The least time between two answers, in ms; RFC 6762, section 6, says one second. */
 const ANSWER_GAP_MS = 1_000
-/**
- * Added to that gap for each answer of others since this node's last, in ms. Where many machines start together, each hears twenty
- * answers a second. Newcomers are found by their own announcements.
- */
-const GAP_FOR_ANSWER_MS = 50
-/** The longest time between two answers while questions come, in ms. */
-const MAX_ANSWER_GAP_MS = 10_000
 /** The time over which answers are spread, in ms, as all nodes hear the question at once. */
 const ANSWER_SPREAD_MS = 20
 /** When a new node announces itself a second time, in ms, for those who lost the first announcement. */
 const ANNOUNCE_AGAIN_MS = 1_000
-
-interface Mdns {
-  stop(): Promise<void>
-}
 
 interface MdnsComponents {
   readonly multicast: Multicast
@@ -66,14 +55,7 @@ interface MdnsComponents {
   readonly logger: Logger
 }
 
-/** Begins to ask, to answer and to announce this node. */
-export function startMdns(init: MdnsInit, components: MdnsComponents): Mdns {
-  const mdns = new MdnsService(init, components)
-  mdns.start()
-  return mdns
-}
-
-class MdnsService implements Mdns {
+export class Mdns {
   readonly #init: MdnsInit
   readonly #components: MdnsComponents
   readonly #log: Logger
@@ -83,8 +65,6 @@ class MdnsService implements Mdns {
   #lastAnswerMs = Number.NEGATIVE_INFINITY
   #lastQuestionMs = Number.NEGATIVE_INFINITY
   #isAnswering = false
-  /** How many answers of others came since this node's last. */
-  #heardAnswers = 0
   readonly #timers = new Set<() => void>()
   readonly #packets: RateLimit
   readonly #finds: RateLimit
@@ -104,6 +84,7 @@ class MdnsService implements Mdns {
     this.#instance = Array.from(components.random.bytes(40), (byte) => (byte % 36).toString(36)).join('')
   }
 
+  /** Begins to ask, to answer and to announce this node. */
   start(): void {
     this.#components.multicast.onPacket((bytes, from) => this.#onPacket(bytes, from))
     void this.#ask()
@@ -134,7 +115,6 @@ class MdnsService implements Mdns {
       return
     }
     const finds = packet.finds.filter(({ peer }) => peer !== this.#init.self)
-    if (finds.length > 0) this.#heardAnswers++
     for (const find of finds) {
       if (!this.#finds.take({ address: from })) return
       this.#init.found({ ...find, from: addressGroup(from) }, from)
@@ -169,22 +149,12 @@ class MdnsService implements Mdns {
   #answerSoon(): void {
     if (this.#isAnswering) return
     this.#isAnswering = true
-    this.#answerIn(Math.max(this.#components.random.float() * ANSWER_SPREAD_MS, this.#gapLeftMs()))
-  }
-
-  /** Answers then, or later where others answered meanwhile. */
-  #answerIn(waitMs: number): void {
-    this.#later(waitMs, () => {
-      const leftMs = this.#gapLeftMs()
-      if (leftMs > 0) return this.#answerIn(leftMs)
+    const { random, clock } = this.#components
+    const gapLeftMs = this.#lastAnswerMs + ANSWER_GAP_MS - clock.monotonic()
+    this.#later(Math.max(random.float() * ANSWER_SPREAD_MS, gapLeftMs), () => {
       this.#isAnswering = false
       this.#answer()
     })
-  }
-
-  #gapLeftMs(): number {
-    const gapMs = Math.min(MAX_ANSWER_GAP_MS, ANSWER_GAP_MS + this.#heardAnswers * GAP_FOR_ANSWER_MS)
-    return this.#lastAnswerMs + gapMs - this.#components.clock.monotonic()
   }
 
   /** Answers on every link. */
@@ -192,7 +162,6 @@ class MdnsService implements Mdns {
     const { service, addresses } = this.#init
     const { multicast, clock } = this.#components
     this.#lastAnswerMs = clock.monotonic()
-    this.#heardAnswers = 0
     const own = addresses()
     for (const link of multicast.links()) {
       const told = addressesOn(link, own)

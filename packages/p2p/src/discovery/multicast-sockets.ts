@@ -35,7 +35,7 @@ export async function openMulticast(
 class MulticastSockets implements Multicast {
   readonly #init: MulticastInit
   readonly #log: Logger
-  readonly #listeners = new Set<(packet: Uint8Array, from: string) => void>()
+  #onPacket = (_packet: Uint8Array, _from: string): void => {}
   readonly #receivers = new Map<4 | 6, Socket>()
   readonly #links = new Map<string, OpenLink>()
   #isClosed = false
@@ -57,7 +57,7 @@ class MulticastSockets implements Multicast {
   }
 
   onPacket(listener: (packet: Uint8Array, from: string) => void): void {
-    this.#listeners.add(listener)
+    this.#onPacket = listener
   }
 
   async refresh(): Promise<void> {
@@ -78,7 +78,7 @@ class MulticastSockets implements Multicast {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#listeners.clear()
+    this.#onPacket = () => {}
     const sockets = [...this.#receivers.values(), ...[...this.#links.values()].map(({ socket }) => socket)]
     this.#receivers.clear()
     this.#links.clear()
@@ -118,7 +118,7 @@ class MulticastSockets implements Multicast {
   readonly #onMessage = (packet: Uint8Array, { address }: { readonly address: string }): void => {
     // the link of IPv6 stands behind it
     const [from = ''] = address.split('%')
-    for (const listener of this.#listeners) listener(packet, from)
+    this.#onPacket(packet, from)
   }
 }
 

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { EXCHANGE_GAP_MS, MAX_PEER_RECORD_BYTES } from './limits.ts'
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
-import { startPeerExchange } from './peer-exchange.ts'
+import { PeerExchange } from './peer-exchange.ts'
 import { isSigned, readRecord } from './peer-records.ts'
 import { decodePeers, encodePeers } from './peers-message.ts'
 
@@ -76,24 +76,25 @@ async function createHub(said: readonly Uint8Array[] = []) {
     peersWith: () => [],
     onPeerWith: () => () => {},
   }
-  const exchange = await startPeerExchange(
+  const exchange = new PeerExchange(
     {
       host: host as unknown as Libp2p,
       channels,
-      isMember: (peer) => members.has(peer),
-      onMember(listener) {
-        memberListeners.add(listener)
-        return () => memberListeners.delete(listener)
+      membership: {
+        isMember: (peer) => members.has(peer),
+        onMember(listener) {
+          memberListeners.add(listener)
+          return () => memberListeners.delete(listener)
+        },
       },
-      stunPort: () => 0,
       name: undefined,
       found: (find) => found?.push(find.peer),
-      onStunPort() {},
-      onName() {},
-      onRefused: (code) => refused?.push(code),
+      book: { noteName() {} },
+      refusals: { refuse: (code) => refused?.push(code) },
     },
     { clock, logger: silentLogger },
   )
+  await exchange.start()
   const tell = (type: string, detail: object) => host.dispatchEvent(new CustomEvent(type, { detail }))
   return {
     exchange,

@@ -9,8 +9,7 @@
 import type { IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { BoundedMap, type Clock, type Logger, type PeerId, tryParsePeerId } from '@mesh/core'
 import { createTokenBucket, loopBudget } from '@mesh/core/limits'
-import { connectionsTo } from '../libp2p/connections.ts'
-import { isSameHost } from '../libp2p/same-host.ts'
+import { connectionsTo, isSameHost } from '../libp2p/connections.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
@@ -21,8 +20,13 @@ import {
   MAX_PEER_RECORDS,
   NEW_RECORDS,
 } from './limits.ts'
+import { MAX_KNOWN_PEERS } from '../limits.ts'
+import type { Membership } from '../membership/membership.ts'
+import type { RefusalCode } from '../p2p-error.ts'
 import type { Channel, Channels } from '../p2p-node.ts'
+import type { PeerBook } from '../peers/peer-book.ts'
 import { PEERS_PROTOCOL } from '../protocols.ts'
+import type { Refusals } from '../refusals.ts'
 import { ExchangeChannel } from './exchange-channel.ts'
 import type { Find } from './find.ts'
 import { isSigned, PeerRecords, readRecord } from './peer-records.ts'
@@ -31,22 +35,12 @@ import { decodePeers } from './peers-message.ts'
 interface PeerExchangeInit {
   readonly host: Libp2p
   readonly channels: Channels
-  readonly isMember: (peer: string) => boolean
-  /** Tells each peer that becomes a member, which may be long after it connected. */
-  readonly onMember: (listener: (peer: PeerId) => void) => () => void
-  /** The UDP port on which this node answers STUN; 0 when it does not. */
-  readonly stunPort: () => number
+  readonly membership: Pick<Membership, 'isMember' | 'onMember'>
+  readonly book: Pick<PeerBook, 'noteName'>
+  readonly refusals: Pick<Refusals, 'refuse'>
   /** The name of this node; members alone are told, and strangers, as in the public DHT, never. */
   readonly name: string | undefined
   readonly found: (find: Find) => void
-  /** A member answers STUN on this port of the address at which it is reached. */
-  readonly onStunPort: (peer: string, port: number) => void
-  /** A member says what it is called. */
-  readonly onName: (peer: string, name: string) => void
-  readonly onRefused: (
-    code: 'peers.bad_message' | 'peers.bad_record' | 'peers.too_many',
-    peer: string,
-  ) => void
 }
 
 interface PeerExchangeComponents {
@@ -54,25 +48,13 @@ interface PeerExchangeComponents {
   readonly logger: Logger
 }
 
-export interface PeerExchange {
-  /** Tells every member what changed about this node itself. */
-  announceSelf(): void
-  stop(): void
-}
-
 const OPTIONS = { maxMessageBytes: MAX_EXCHANGE_MESSAGE_BYTES, maxPerPeer: 2 }
 
-/** Starts exchanging with every member that is connected or comes. */
-export async function startPeerExchange(
-  init: PeerExchangeInit,
-  components: PeerExchangeComponents,
-): Promise<PeerExchange> {
-  const exchange = new RecordExchange(init, components)
-  await exchange.start()
-  return exchange
-}
-
-class RecordExchange implements PeerExchange {
+export class PeerExchange {
+  /** The UDP ports of the members that answer STUN where they are reached, by peer. */
+  readonly stunPorts = new Map<string, number>()
+  /** The UDP port on which this node answers STUN; 0 when it does not. */
+  #stunPort = 0
   readonly #init: PeerExchangeInit
   readonly #clock: Clock
   readonly #log: Logger
@@ -93,13 +75,14 @@ class RecordExchange implements PeerExchange {
     this.#mayTellNew = createAddressRate(NEW_RECORDS, clock)
   }
 
+  /** Starts exchanging with every member that is connected or comes. */
   async start(): Promise<void> {
-    const { host, channels } = this.#init
+    const { host, channels, membership } = this.#init
     host.addEventListener('peer:update', this.#onPeer)
     host.addEventListener('peer:identify', this.#onIdentify)
     host.addEventListener('peer:disconnect', this.#onDisconnect)
     await channels.handle(PEERS_PROTOCOL, OPTIONS, (channel) => this.#run(channel))
-    const stopMembers = this.#init.onMember(this.#onMember)
+    const stopMembers = membership.onMember(this.#onMember)
     const stopPresence = channels.onPeerWith(PEERS_PROTOCOL, (peer, present) => {
       if (present) this.#open(peer)
     })
@@ -110,7 +93,9 @@ class RecordExchange implements PeerExchange {
     for (const peer of channels.peersWith(PEERS_PROTOCOL)) this.#open(peer)
   }
 
-  announceSelf(): void {
+  /** Tells members that this node answers STUN on a port. */
+  setStunPort(port: number): void {
+    this.#stunPort = port
     for (const channel of this.#channels.values()) channel.greetAgain()
   }
 
@@ -180,9 +165,14 @@ class RecordExchange implements PeerExchange {
   }
 
   async #run(channel: Channel): Promise<void> {
-    const { isMember, stunPort, name } = this.#init
-    const parts = { records: this.#records, isMember, stunPort, name, clock: this.#clock }
-    const own = new ExchangeChannel(channel, parts)
+    const { membership, name } = this.#init
+    const own = new ExchangeChannel(channel, {
+      records: this.#records,
+      isMember: (peer) => membership.isMember(peer),
+      stunPort: () => this.#stunPort,
+      name,
+      clock: this.#clock,
+    })
     this.#channels.get(channel.peer)?.channel.abort(new Error('replaced by a newer channel'))
     this.#channels.set(channel.peer, own)
     own.sendSoon()
@@ -193,7 +183,7 @@ class RecordExchange implements PeerExchange {
     try {
       for await (const bytes of channel.messages()) {
         if (allowance.take()) await this.#receive(own, bytes, sameHost)
-        else this.#init.onRefused('peers.too_many', channel.peer)
+        else this.#refuse('peers.too_many', channel.peer)
       }
       await channel.close()
     } finally {
@@ -203,17 +193,17 @@ class RecordExchange implements PeerExchange {
   }
 
   async #receive(own: ExchangeChannel, bytes: Uint8Array, sameHost: boolean): Promise<void> {
-    const { host, onRefused, onStunPort, onName, found } = this.#init
+    const { host, book, found } = this.#init
     const { peer } = own.channel
     const message = decodePeers(bytes)
-    if (message === undefined) return onRefused('peers.bad_message', peer)
-    onStunPort(peer, message.stunPort)
-    if (message.name !== undefined) onName(peer, message.name)
+    if (message === undefined) return this.#refuse('peers.bad_message', peer)
+    this.#noteStunPort(peer, message.stunPort)
+    if (message.name !== undefined) book.noteName(peer, message.name)
     const [connection] = connectionsTo(host, peer)
     for (const envelope of message.records) {
       const told = await this.#inTurn(peer, async () => readRecord(envelope))
       if (told === undefined) {
-        onRefused('peers.bad_record', peer)
+        this.#refuse('peers.bad_record', peer)
         continue
       }
       const { subject, says } = told
@@ -224,9 +214,9 @@ class RecordExchange implements PeerExchange {
       }
       if (this.#verified.get(subject) !== says) {
         if (connection !== undefined && !this.#mayTellNew(connection))
-          return onRefused('peers.too_many', peer)
+          return this.#refuse('peers.too_many', peer)
         if (!(await this.#inTurn(peer, () => isSigned(envelope)))) {
-          onRefused('peers.bad_record', peer)
+          this.#refuse('peers.bad_record', peer)
           continue
         }
         this.#verified.set(subject, says)
@@ -237,6 +227,15 @@ class RecordExchange implements PeerExchange {
       const from = connection === undefined ? {} : { from: addressGroupOf(connection) }
       if (addresses.length > 0) found({ peer: subject, addresses, ...from })
     }
+  }
+
+  #noteStunPort(peer: string, port: number): void {
+    if (port === 0) this.stunPorts.delete(peer)
+    else if (this.stunPorts.size < MAX_KNOWN_PEERS) this.stunPorts.set(peer, port)
+  }
+
+  #refuse(code: RefusalCode, peer: string): void {
+    this.#init.refusals.refuse(code, { peer, protocol: PEERS_PROTOCOL })
   }
 
   /** A signature's check takes a millisecond or two. */

@@ -14,17 +14,13 @@ interface KnownRecord extends Pick<ToldRecord, 'seq' | 'says'> {
 export class PeerRecords {
   readonly #bySubject = new Map<string, KnownRecord>()
 
-  /**
-   * Keeps a record that is newer than the one known, or takes the place of one from the future; gives true when there is
-   * something to pass on.
-   */
+  /** Keeps a newer record, or one that replaces a record from the future. True: there is something to pass on. */
   keep(subject: string, envelope: Uint8Array, nowMs: number): boolean {
     const record = readRecord(envelope)
     if (record === undefined) return false
     const { seq, says } = record
     const known = this.#bySubject.get(subject)
-    const isReplaced =
-      known !== undefined && !isFromFuture(seq, nowMs) && isFromFuture(known.seq, nowMs)
+    const isReplaced = known !== undefined && !isFromFuture(seq, nowMs) && isFromFuture(known.seq, nowMs)
     if (known !== undefined && !isReplaced && known.seq >= seq) return false
     if (known === undefined && this.#bySubject.size >= MAX_PEER_RECORDS) return false
     this.#bySubject.set(subject, { seq, envelope, says })

@@ -20,10 +20,7 @@ export function decodeEnvelope(bytes: Uint8Array): Uint8Array | undefined {
   return typeof sealed === 'string' ? new TextEncoder().encode(sealed) : undefined
 }
 
-/**
- * Gives the sealed text where it stands in an envelope as legacy nodes write it, undefined for any other. Of a message of
- * 14 MB no text is made, where parsing it as JSON would make two.
- */
+/** Gives the sealed text of an envelope as legacy nodes write it, without a copy; undefined for any other. */
 function findUsual(bytes: Uint8Array): Uint8Array | undefined {
   if (!hasAt(bytes, START, 0) || !hasAt(bytes, END, bytes.length - END.length)) return undefined
   const sealed = bytes.subarray(START.length, bytes.length - END.length)
@@ -71,10 +68,7 @@ function parseEnvelope(bytes: Uint8Array): unknown {
 
 const [LIST, OBJECT, NEXT] = [0x5b, 0x7b, 0x2c]
 
-/**
- * False for what would make more values than an envelope has, however short each is: a MiB holds hundreds of thousands of lists.
- * The engine itself looks for them, as a loop over the bytes is slow where its code is not optimised.
- */
+/** False for JSON of more values than an envelope has. `indexOf` looks for them faster than a loop. */
 function hasFewParts(bytes: Uint8Array): boolean {
   let parts = 0
   for (const byte of [LIST, OBJECT, NEXT])

@@ -5,19 +5,19 @@
  *
  * 1. inbound streams are read here, with backpressure and one frame at a time (`inbound-streams.ts`)
  * 2. a second inbound stream says that the peer began anew: our subscriptions are told again, or, to legacy peers,
- *    our outbound stream is replaced (`legacy/gossip-restart.ts`)
+ *    our outbound stream is replaced
  * 3. a peer that is connected and has no outbound stream gets one, with growing waits (`outbound-streams.ts`)
  */
 import type { Connection, Libp2p, PeerId, Stream } from '@libp2p/interface'
 import type { Clock, Logger } from '@mesh/core'
-import { LegacyGossipRestarts } from '../legacy/gossip-restart.ts'
+import { STREAM_END_GRACE_MS } from '../legacy/limits.ts'
 import { STREAM_REPAIR_MS } from './limits.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { MEMBER_PROTOCOL } from '../protocols.ts'
 import type { Refusals } from '../refusals.ts'
 import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
-import { InboundStreams } from './inbound-streams.ts'
+import { type InboundStream, InboundStreams } from './inbound-streams.ts'
 import { OutboundStreams } from './outbound-streams.ts'
 import { TimerSet } from './timers.ts'
 
@@ -41,7 +41,6 @@ export class GossipStreams {
   readonly #timers: TimerSet
   readonly #inbound: InboundStreams
   readonly #outbound: OutboundStreams
-  readonly #restarts: LegacyGossipRestarts
   readonly #removePeer: GossipInternals['removePeer']
   #isStopped = false
 
@@ -52,10 +51,6 @@ export class GossipStreams {
     this.#inbound = new InboundStreams(init, components)
     const logger = components.logger.child('gossip')
     this.#outbound = new OutboundStreams({ ...components, logger, timers: this.#timers })
-    this.#restarts = new LegacyGossipRestarts({
-      timers: this.#timers,
-      replaceOutbound: (connection) => this.#outbound.replace(connection),
-    })
     this.#removePeer = pubsub.removePeer.bind(pubsub)
   }
 
@@ -105,8 +100,25 @@ export class GossipStreams {
     if (previous === undefined) this.#outbound.followNewer(connection)
     else if (this.#isOurs(peerId)) {
       pubsub.sendSubscriptions(peerId.toString(), pubsub.getTopics(), true)
-    } else this.#restarts.answer(previous)
+    } else this.#answerRestart(previous)
     this.#checkLater(STREAM_REPAIR_MS, peerId)
+  }
+
+  /**
+   * Legacy nodes rebuild their gossip at each rotation of the keys, and leave our stream with nobody who reads it. Their new
+   * stream is the sign to open ours anew, once it is known how the one before it ended.
+   */
+  #answerRestart(previous: InboundStream): void {
+    let isAnswered = false
+    const answer = () => {
+      if (isAnswered) return
+      isAnswered = true
+      // a reset is how we and others replace a stream: answering it with another one would never end
+      if (previous.end !== 'reset') this.#outbound.replace(previous.connection)
+    }
+    if (previous.end !== undefined) return answer()
+    previous.onEnd = answer
+    this.#timers.later(STREAM_END_GRACE_MS, answer)
   }
 
   readonly #onConnectionClose = ({ detail }: CustomEvent<Connection>): void => {

@@ -3,10 +3,7 @@ import type { RPC } from '@libp2p/gossipsub/message'
 import type { NetworkConfig } from '@mesh/network'
 import { MAX_TOPIC_BYTES_PER_PEER, MESH_PEER_BACKOFF_MS, OUTBOUND_SPARE_BYTES } from './limits.ts'
 
-/**
- * Gives the settings that the gossip topic needs: `gossipsub(gossipsubSettings(config))`. The degrees are chosen so
- * that an idle network costs little and a star around one node loses nothing.
- */
+/** Gives the settings of the gossip topic: an idle network costs little, and a star loses nothing. */
 export function gossipsubSettings(config: NetworkConfig): Partial<GossipsubOpts> {
   return {
     // fixed by docs/WIRE.md 3.1
@@ -68,10 +65,7 @@ export function maxFrameBytes(config: NetworkConfig): number {
   return config.maxMessageBytes
 }
 
-/**
- * Builds a message's id: the author's multihash and the sequence number (docs/WIRE.md 3.1). Gossipsub's own default
- * matches no other software's.
- */
+/** Builds a message's id: the author's multihash and the sequence number (docs/WIRE.md 3.1). */
 export function buildMessageId(message: Message): Uint8Array {
   if (message.type !== 'signed') throw new Error('every message is signed here')
   const author = message.from.toMultihash().bytes
@@ -83,10 +77,7 @@ export function buildMessageId(message: Message): Uint8Array {
 
 const latin1 = new TextDecoder('latin1')
 
-/**
- * Gives the id that copies of one message share. A remembered message was checked. So a message with another's signature and other
- * content is dropped, as a copy or as a forgery.
- */
+/** Gives the id that copies of a message share. Of a checked one other content with its signature is dropped. */
 function signatureText({ signature }: RPC.Message): string {
   return latin1.decode(signature)
 }

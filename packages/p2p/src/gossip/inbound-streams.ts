@@ -13,7 +13,7 @@ import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
 
 /** An inbound stream and how it ended, if it did. */
-interface InboundStream {
+export interface InboundStream {
   readonly stream: Stream
   readonly connection: Connection
   end: 'closed' | 'reset' | undefined

@@ -18,10 +18,7 @@ export const PUBLIC_MESSAGES = {
 export const TOPIC_LEAD_MS = 3_000
 /** How long after a window ended its topic stays in use, in ms; less where windows are short. */
 export const TOPIC_LINGER_MS = 5_000
-/**
- * How long after a boundary the publications around it are repeated, in ms: legacy nodes look at the clock once a
- * second, and then need new streams.
- */
+/** How long after a boundary publications are repeated, in ms: legacy nodes look at the clock once a second. */
 export const REPUBLISH_DELAY_MS = 2_000
 /** How long before a boundary a publication counts as being around it, in ms. */
 export const REPUBLISH_BEFORE_MS = 1_500
@@ -31,10 +28,7 @@ export const MAX_REMEMBERED_ENVELOPES = 16_384
 export const GOSSIP_TICK_MS = 1_000
 /** The most peers on the topic with which publications go to each of them directly. */
 export const FLOOD_PUBLISH_PEERS = 8
-/**
- * How long after peers or topics changed publications go to each peer directly, in ms: the mesh may not have formed
- * yet.
- */
+/** How long after peers or topics changed each peer is sent to directly, in ms: the mesh may not stand yet. */
 export const FLOOD_PUBLISH_AFTER_CHANGE_MS = 10_000
 /** Peers on the topic up to which that holds for every mesh. With fifty it would be most of what starting nodes send. */
 export const FLOOD_PUBLISH_CHANGING_PEERS = 16
@@ -50,10 +44,7 @@ export const MESH_TRIM_DELAY_MS = 5_000
 export const MESH_PEER_BACKOFF_MS = 1_000
 /** How long a peer that had a message which no mesh peer had sent stays a mesh peer at first, in ms. */
 export const USEFUL_MESH_PEER_MIN_MS = 30_000
-/**
- * How often it stays for the least time, which a burst of writes seldom outlasts; from then on four times as long
- * each time.
- */
+/** How often it stays for the least time, which outlasts a burst of writes; then four times as long each time. */
 export const USEFUL_MESH_PEER_TRIALS = 4
 /** The most such peers of one topic at a time. */
 export const MAX_USEFUL_MESH_PEERS = 3

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { createMeshPeers } from './mesh-peers.ts'
+import { MeshPeers } from './mesh-peers.ts'
 
 test('a mesh peer that only this end wanted goes when it wants it no more', () => {
-  const peers = createMeshPeers('b')
+  const peers = new MeshPeers('b')
   expect([peers.want('a'), peers.want('a')]).toEqual([true, false])
   expect(peers.giveUp('a', 0, true)).toBe(true)
 })
 
 test('a mesh peer that both ends wanted is given up by the smaller one, on trial', () => {
-  const smaller = createMeshPeers('a')
+  const smaller = new MeshPeers('a')
   smaller.want('b')
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0, true)).toBe(true)
@@ -16,13 +16,13 @@ test('a mesh peer that both ends wanted is given up by the smaller one, on trial
   smaller.wantedBy('b')
   expect(smaller.giveUp('b', 0, true)).toBe(false)
 
-  const greater = createMeshPeers('b')
+  const greater = new MeshPeers('b')
   greater.wantedBy('a')
   expect(greater.giveUp('a', 0, true)).toBe(false)
 })
 
 test('a mesh peer that proved useful stays for a while, longer each time that it is missed, up to a bound', () => {
-  const peers = createMeshPeers('a')
+  const peers = new MeshPeers('a')
   let now = 1_000_000
   const stays = () => {
     const from = now
@@ -36,21 +36,21 @@ test('a mesh peer that proved useful stays for a while, longer each time that it
 })
 
 test('what a mesh peer brings while it stays does not prolong its stay', () => {
-  const peers = createMeshPeers('a')
+  const peers = new MeshPeers('a')
   peers.useful('b', 0)
   peers.useful('b', 29_000)
   expect([peers.giveUp('b', 29_999, true), peers.giveUp('b', 30_000, true)]).toEqual([false, true])
 })
 
 test('a mesh peer that is gone is told anew', () => {
-  const peers = createMeshPeers('a')
+  const peers = new MeshPeers('a')
   peers.want('b')
   peers.gone('b')
   expect(peers.want('b')).toBe(true)
 })
 
 test('a peer that asked for this end is given up on trial alone', () => {
-  const peers = createMeshPeers('a')
+  const peers = new MeshPeers('a')
   peers.want('b')
   peers.want('c')
   peers.wantedBy('b')

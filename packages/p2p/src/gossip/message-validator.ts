@@ -1,7 +1,4 @@
-/**
- * Judges what comes on the topic: who authored it, whether it is an envelope, whether this network sealed it, and
- * whether those who are told of it can take it. What is refused is not passed on.
- */
+/** Judges what comes on the topic: author, envelope, seal, and whether listeners take it. The rest is not passed on. */
 import { type Message, TopicValidatorResult } from '@libp2p/gossipsub'
 import type { PeerId as Libp2pPeerId } from '@libp2p/interface'
 import { BoundedMap, type Clock, type PeerId, tryParsePeerId } from '@mesh/core'

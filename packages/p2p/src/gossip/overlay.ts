@@ -6,7 +6,7 @@
  */
 import type { Connection } from '@libp2p/interface'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { relayOf } from '../addresses/relayed-address.ts'
+import { relayOf } from '../addresses/address-rules.ts'
 
 /** Up to so many peers are all taken. */
 const ALL_OF = 3

@@ -10,6 +10,7 @@ import { createRate } from '@mesh/core/limits'
 import type { Sealer } from '@mesh/network'
 import { ipOf } from '../addresses/address-rules.ts'
 import { MAX_PUBLIC_MESSAGE_BYTES, PUBLIC_MESSAGES, PUBLIC_MESSAGES_OF_AUTHOR } from './limits.ts'
+import { Listeners } from '../listeners.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import type { PublicMessage } from '../p2p-node.ts'
 import type { Refusals } from '../refusals.ts'
@@ -29,7 +30,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 export class PublicTopicReader {
   readonly #components: PublicTopicComponents
   readonly #opened = new WeakMap<Message, PublicMessage>()
-  readonly #listeners = new Set<(message: PublicMessage) => void>()
+  readonly #listeners = new Listeners<[message: PublicMessage]>()
   readonly #byAuthor
   readonly #byAddress
 
@@ -40,11 +41,7 @@ export class PublicTopicReader {
     this.#byAddress = createRate(PUBLIC_MESSAGES, clock)
   }
 
-  onMessage(listener: (message: PublicMessage) => void): () => void {
-    const own = (message: PublicMessage) => listener(message)
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
-  }
+  readonly onMessage = this.#listeners.add
 
   /** Counts: what is too long, too often, or does not open is counted against the hop and not passed on. */
   judge(hop: Libp2pPeerId, message: Message): TopicValidatorResult {
@@ -71,7 +68,7 @@ export class PublicTopicReader {
     const opened = this.#opened.get(message)
     if (opened === undefined || opened.author === this.#components.self) return
     this.#opened.delete(message)
-    for (const listener of this.#listeners) listener(opened)
+    this.#listeners.tell(opened)
   }
 
   stop(): void {

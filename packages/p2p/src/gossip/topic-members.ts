@@ -1,9 +1,10 @@
 /** Which members are on the topic now, and who came and went. */
 import type { PeerId } from '@mesh/core'
+import { Listeners } from '../listeners.ts'
 
 export class TopicMembers {
   readonly #list: () => readonly PeerId[]
-  readonly #listeners = new Set<(peer: PeerId, present: boolean) => void>()
+  readonly #listeners = new Listeners<[peer: PeerId, present: boolean]>()
   #present = new Set<PeerId>()
 
   /** `list` gives the members that are on the topic at the moment. */
@@ -17,16 +18,11 @@ export class TopicMembers {
     const came = [...now].filter((peer) => !this.#present.has(peer))
     const went = [...this.#present].filter((peer) => !now.has(peer))
     this.#present = now
-    for (const listener of this.#listeners) {
-      for (const peer of came) listener(peer, true)
-      for (const peer of went) listener(peer, false)
-    }
+    for (const peer of came) this.#listeners.tell(peer, true)
+    for (const peer of went) this.#listeners.tell(peer, false)
   }
 
-  onPeer(listener: (peer: PeerId, present: boolean) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly onPeer = this.#listeners.add
 
   stop(): void {
     this.#listeners.clear()

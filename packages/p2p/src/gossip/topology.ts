@@ -27,7 +27,7 @@ import {
 } from './limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { GossipInternals } from '../upstream/gossipsub/internals.ts'
-import { createMeshPeers, type MeshPeers } from './mesh-peers.ts'
+import { MeshPeers } from './mesh-peers.ts'
 import { apartFromRelayed, pickNeighbours } from './overlay.ts'
 import { DelayedCall } from './timers.ts'
 
@@ -115,9 +115,7 @@ export class GossipTopology {
     return peers.length <= FLOOD_PUBLISH_PEERS && this.#apart(peers).length === peers.length
   }
 
-  /**
-   * True when this node need not send to each peer directly: many are on the topic, and those that forward messages are picked.
-   */
+  /** True when many are on the topic, and the peers that forward messages are picked. */
   isMeshed(topic: string): boolean {
     const { pubsub } = this.#components
     const meshPeers = pubsub.mesh.get(topic)?.size ?? 0
@@ -203,7 +201,7 @@ export class GossipTopology {
   #peersOf(topic: string): MeshPeers {
     const known = this.#peersByTopic.get(topic)
     if (known !== undefined) return known
-    const made = createMeshPeers(this.#components.self)
+    const made = new MeshPeers(this.#components.self)
     this.#peersByTopic.set(topic, made)
     return made
   }

@@ -21,10 +21,12 @@ function build(
   const gate = createConnectionGate({
     rules: createAddressRules([parseCidr('10.1.0.0/24')]),
     isBlockedPeer: () => false,
-    isMember: (peer) => peer !== STRANGER.toString(),
-    connections: (peer) => (peer === MEMBER.toString() ? [own] : []),
-    allConnections: () => [own, ...others],
-    onRefused: (code) => refused.push(code),
+    view: {
+      isMember: (peer) => peer !== STRANGER.toString(),
+      connections: (peer) => (peer === MEMBER.toString() ? [own] : []),
+      allConnections: () => [own, ...others],
+    },
+    refusals: { refuse: (code) => refused.push(code) },
   })
   return { gate, refused }
 }

@@ -5,41 +5,33 @@ import type { MeshHost } from '../libp2p/base-host.ts'
 import { connectionsTo } from '../libp2p/connections.ts'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_CIRCUITS_PER_PEER } from './limits.ts'
+import type { Membership } from '../membership/membership.ts'
 import type { RefusalCode } from '../p2p-error.ts'
 import { RELAY_HOP, RELAY_STOP } from '../protocols.ts'
+import type { Refusals } from '../refusals.ts'
 import { isPhantomWebRtc } from '../upstream/webrtc/connections.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
-import type { RelayShares } from './relay-shares.ts'
+import type { ReservationLimits } from './reservation-limits.ts'
 
 interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
-  readonly isMember: (peer: string) => boolean
-  readonly connections: (peer: string) => readonly Connection[]
-  /** The connections of all peers. */
-  readonly allConnections: () => readonly Connection[]
+  readonly view: Pick<HostView, 'isMember' | 'connections' | 'allConnections'>
   /** Sees the connections that come in, and says who is back too soon. */
   readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
   /** Shares reservations between addresses; none are shared without it. */
-  readonly relayShares?: RelayShares
+  readonly reservations?: ReservationLimits
   /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number
-  /** Called for each refusal, to be counted and told to subscribers. */
-  readonly onRefused: (
-    code: RefusalCode,
-    from: { readonly peer?: string; readonly protocol?: string },
-  ) => void
+  readonly refusals: Pick<Refusals, 'refuse'>
 }
 
 /** The gate's knowledge of the host and its members: nobody, until both stand. */
 export class HostView {
-  #host: Pick<MeshHost, 'getConnections' | 'services'> | undefined
-  #membership: { isMember(peer: string): boolean } | undefined
+  #host: MeshHost | undefined
+  #membership: Pick<Membership, 'isMember'> | undefined
 
-  attach(
-    host: Pick<MeshHost, 'getConnections' | 'services'>,
-    membership: { isMember(peer: string): boolean },
-  ): void {
+  attach(host: MeshHost, membership: Pick<Membership, 'isMember'>): void {
     this.#host = host
     this.#membership = membership
   }
@@ -62,12 +54,13 @@ export class HostView {
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
-  const { rules, isBlockedPeer, isMember, onRefused, guard, relayShares } = init
+  const { rules, isBlockedPeer, view, refusals, guard, reservations } = init
+  const isMember = (peer: string) => view.isMember(peer)
   const { maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const maxCircuitsPerAddress = Math.max(MAX_RELAY_CIRCUITS_PER_ADDRESS, maxCircuitsPerPeer)
   const refuse = (when: boolean, code: RefusalCode, peer?: string, protocol?: string) => {
     if (when) {
-      onRefused(code, {
+      refusals.refuse(code, {
         ...(peer === undefined ? {} : { peer }),
         ...(protocol === undefined ? {} : { protocol }),
       })
@@ -75,9 +68,9 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     return when
   }
   const mayReserve = (peer: string) => {
-    if (relayShares === undefined) return true
-    const [connection] = init.connections(peer)
-    return relayShares.take(peer, connection === undefined ? peer : addressGroupOf(connection))
+    if (reservations === undefined) return true
+    const [connection] = view.connections(peer)
+    return reservations.take(peer, connection === undefined ? peer : addressGroupOf(connection))
   }
   return {
     denyDialPeer: (peer) => isBlockedPeer(peer.toString()),
@@ -106,12 +99,12 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
       if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
-      const asking = init.connections(from)
+      const asking = view.connections(from)
       // the stream that asks is among the asker's own
       const full =
         circuits(asking) > maxCircuitsPerPeer ||
-        circuits(init.connections(to)) >= maxCircuitsPerPeer ||
-        circuits(sharingAddress(asking, init.allConnections())) > maxCircuitsPerAddress
+        circuits(view.connections(to)) >= maxCircuitsPerPeer ||
+        circuits(sharingAddress(asking, view.allConnections())) > maxCircuitsPerAddress
       return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
     },
     denyInboundRelayedConnection: (relay) =>

@@ -1,7 +1,7 @@
 /**
  * Keeps room for members.
  *
- * 1. Unproven connections have a share of their own (`connection-shares.ts`).
+ * 1. Unproven connections have a share of their own (`eviction.ts`).
  * 2. A peer that was evicted twice waits before it comes back.
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
@@ -23,7 +23,7 @@ import {
 } from '../upstream/webrtc/connections.ts'
 import { boundAnswers } from '../libp2p/negotiation-answers.ts'
 import { boundStreams } from '../upstream/libp2p/bound-streams.ts'
-import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './connection-shares.ts'
+import { chooseSurplus, type ConnectionBounds, type OpenConnection } from './eviction.ts'
 
 interface GuardInit {
   readonly isConfigured: (peer: string) => boolean

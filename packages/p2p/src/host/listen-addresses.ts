@@ -1,7 +1,7 @@
 /** Which transport listens where. */
 import { type Issue, MeshError } from '@mesh/core'
-import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
-import { transportOf } from '../addresses/address-rules.ts'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import { transportOf, tryParseMultiaddr } from '../addresses/address-rules.ts'
 import type { Switches } from './switches.ts'
 
 /** The addresses to listen on, by transport; empty for one that only dials. */
@@ -36,7 +36,7 @@ export function planListening(texts: readonly string[] | undefined, switches: Sw
   const chosen =
     texts ?? (Object.keys(ANY) as Kind[]).filter((kind) => switches[kind]).flatMap((kind) => ANY[kind])
   for (const text of chosen) {
-    const address = tryParse(text)
+    const address = tryParseMultiaddr(text)
     const transport = address === undefined ? undefined : transportOf(address)
     const kind =
       transport !== undefined && transport in KINDS ? KINDS[transport as keyof typeof KINDS] : undefined
@@ -66,12 +66,4 @@ export function planListening(texts: readonly string[] | undefined, switches: Sw
     .flat()
     .map((address) => address.getComponents()[0]?.value ?? '')
   return { ...plan, ips: [...new Set(ips)] }
-}
-
-function tryParse(text: string): Multiaddr | undefined {
-  try {
-    return multiaddr(text)
-  } catch {
-    return undefined
-  }
 }

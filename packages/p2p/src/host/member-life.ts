@@ -1,5 +1,7 @@
 /** A member's life: how its parts start, join and stop. */
 import { MeshError } from '@mesh/core'
+import type { Find } from '../discovery/find.ts'
+import { PeerExchange } from '../discovery/peer-exchange.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 import { answerPings } from '../libp2p/answer-pings.ts'
 import { boundIdentify } from '../libp2p/inbound-rates.ts'
@@ -9,7 +11,6 @@ import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
-import { MemberExchange } from './member-exchange.ts'
 import { enforceAdmission } from './enforce-admission.ts'
 import type { Given, MemberParts } from './member-parts.ts'
 
@@ -19,7 +20,7 @@ export async function startParts(
   components: P2pComponents,
 ): Promise<{ readonly joined: Promise<unknown>; readonly stop: () => Promise<void> }> {
   const { init, host, topic, book, reach, bootstrap, configured } = given
-  const stopWatching = watchConnections({ host, checks: given.checks, emit: given.events.emit })
+  const stopWatching = watchConnections({ host, checks: given.checks, emit: given.events.tell })
   await given.membership.start()
   const stopGate =
     init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
@@ -36,16 +37,9 @@ export async function startParts(
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
   const method = given.methods.open('members', isExchanging)
-  const exchange = new MemberExchange()
-  await exchange.start(
-    {
-      ...given,
-      name: init.name,
-      method: isExchanging ? method : undefined,
-      found: (from, find) => reach.found(from, find),
-    },
-    components,
-  )
+  const found = (find: Find) => reach.found(method, find)
+  const exchange = new PeerExchange({ ...given, name: init.name, found }, components)
+  if (isExchanging) await exchange.start()
   const joined = joinPlatform(given, exchange, components)
   async function stop(): Promise<void> {
     exchange.stop()
@@ -63,23 +57,16 @@ export async function startParts(
 
 async function joinPlatform(
   given: Given & MemberParts,
-  exchange: MemberExchange,
+  exchange: PeerExchange,
   components: P2pComponents,
 ): Promise<() => Promise<void>> {
   try {
     return await given.platform.join({
       ...components,
-      host: given.host,
-      membership: given.membership,
-      spoken: given.spoken,
-      book: given.book,
-      reach: given.reach,
+      ...given,
       dialOne: (address, signal) => given.dials.dialOne(address, signal),
       dialFound: (...asked) => given.dials.dialFound(...asked),
       dialFor: (peer, dial) => given.guard.dialFor(peer, dial),
-      rules: given.rules,
-      methods: given.methods,
-      bootstrap: given.bootstrap,
       stunPorts: exchange.stunPorts,
       setEndReservation: (end) => void (given.view.endReservation = end),
       setStunPort: (port) => exchange.setStunPort(port),
@@ -101,7 +88,7 @@ async function stopMember(given: Given & MemberParts): Promise<void> {
   given.book.stop()
   given.paths.stop()
   given.spoken.stop()
-  given.events.stop()
+  given.events.clear()
 }
 
 async function startListening(host: MeshHost): Promise<void> {

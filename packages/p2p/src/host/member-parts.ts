@@ -20,10 +20,11 @@ import { allConnectionsTo } from '../libp2p/connections.ts'
 import { askRelays, endDead, endReplaced } from '../libp2p/end-dead.ts'
 import { HeldBytes } from '../libp2p/held-bytes.ts'
 import type { Unsent } from '../unsent.ts'
+import type { Listeners } from '../listeners.ts'
 import { UNREAD_BYTES } from '../muxer/limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { ByteStreams, P2pNode } from '../p2p-node.ts'
+import type { ByteStreams, P2pEvent, P2pNode } from '../p2p-node.ts'
 import { PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { Dials } from '../reach/dials.ts'
@@ -35,7 +36,6 @@ import { MemberStreams } from '../streams/member-streams.ts'
 import { createPeerPaths, type PeerPaths } from '../streams/peer-paths.ts'
 import type { HostView } from './connection-gate.ts'
 import type { ConnectionGuard } from './connection-guard.ts'
-import type { MemberEvents } from './member-events.ts'
 import type { P2pMemberInit } from './member-init.ts'
 import type { Platform } from './platform.ts'
 
@@ -44,7 +44,7 @@ export interface HostParts {
   readonly host: MeshHost
   readonly view: HostView
   readonly guard: ConnectionGuard
-  readonly events: MemberEvents
+  readonly events: Listeners<[event: P2pEvent]>
   readonly refusals: Refusals
   readonly rules: AddressRules
   readonly bandwidth: BandwidthCounter
@@ -160,21 +160,13 @@ function createBulkParts(
     Pick<BulkComponents, 'unsent' | 'ask' | 'onDoubt'>,
   components: P2pComponents,
 ): Bulk | undefined {
-  const { platform, host, channels, bandwidth, refusals, rules, spoken, book, unread, unsent, ask, onDoubt } =
-    given
+  const { platform, rules, spoken, book } = given
   return platform.bulk?.({
     ...components,
-    host,
-    channels,
-    bandwidth,
-    refusals,
+    ...given,
     speaks: (peer, protocol) => spoken.speaks(peer, protocol),
     rttMs: (peer) => book.get(peer)?.rttMs,
     isBlocked: rules.isBlockedIp,
-    unread,
-    unsent,
-    ask,
-    onDoubt,
   })
 }
 

@@ -1,7 +1,4 @@
-/**
- * The platform of a machine: sockets, multicast and a router. TCP stands first; all else joins the running
- * host, so that the time until it listens does not grow with what it can do.
- */
+/** The platform of a machine. TCP stands first; all else joins the running host. */
 import { networkInterfaces } from 'node:os'
 import { MeshError } from '@mesh/core'
 import { createNetworkSecrets } from '@mesh/network'
@@ -12,7 +9,7 @@ import { createBulk } from '../bulk/create-bulk.ts'
 import { createTlsDoor } from '../bulk/tls-door.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import { localFind } from '../discovery/local-find.ts'
-import { startMdns } from '../discovery/mdns.ts'
+import { Mdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
@@ -24,8 +21,7 @@ import {
 } from './limits.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
 import { createRelayReservations } from '../reach/relay-reservations.ts'
-import { isOnLink } from '@mesh/port-mapping'
-import { createUdpPortMappings, type UdpPortMappings } from '@mesh/port-mapping'
+import { createUdpPortMappings, isOnLink, type UdpPortMappings } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
 import { Sockets } from '../transport/sockets.ts'
 import { tcp } from '../transport/tcp.ts'
@@ -36,7 +32,6 @@ import { endReservations } from '../upstream/circuit-relay/reservations.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { joinWebRtc } from './join-webrtc.ts'
 import { loadOptional } from './optional-package.ts'
-import type { RelayLimits } from './member-init.ts'
 import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
 
@@ -87,7 +82,7 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
       const wantsRelay = switches.relayClient || switches.relayService
       await Promise.all([
         join('mdns', switches.mdns, (way) => joinMdns(context, { service: init.network.mdns, plan, way })),
-        join('relay', wantsRelay, () => joinRelay(context, { switches, plan, limits: init.relayLimits })),
+        join('relay', wantsRelay, () => joinRelay(context, { switches, plan, init })),
         join('ws', switches.ws, () => joinWebSockets(context, plan, sockets)),
         join('quic', switches.quic, () => joinQuic(context, plan)),
         join('webrtc', switches.webrtc || switches.webrtcDirect, (way) =>
@@ -101,7 +96,9 @@ export function createNodePlatform(init: P2pNodeInit, components: P2pComponents)
           }),
         ),
         join('dht', wantsDht, (way) => joinRendezvous(context, { init, isPrivate, way })),
-        join('autonat', switches.autonat && !isPrivate, () => joinAutoNat(context)),
+        join('autonat', switches.autonat && !isPrivate, async () =>
+          (await import('../nat/autonat.ts')).joinAutoNat(context),
+        ),
         join('upnp', mappings !== undefined, () => joinUpnp(context, mappings, !switches.autonat)),
       ])
       return async () => {
@@ -132,10 +129,7 @@ function logMissing({ logger }: PlatformContext, part: string, error: unknown): 
   } else logger.warn('part of the host is missing', { part, reason: String(error) })
 }
 
-/**
- * Confirms the public addresses of this machine's interfaces. libp2p tells no one of a public address until
- * others confirmed it; one that an interface of this machine holds needs no confirmation.
- */
+/** Confirms public addresses of this machine's interfaces: libp2p tells no other public address unconfirmed. */
 function confirmOwnAddresses({ host }: PlatformContext): void {
   const { addressManager, transportManager } = host.services.parts.components
   const confirm = () => {
@@ -147,20 +141,21 @@ function confirmOwnAddresses({ host }: PlatformContext): void {
   confirm()
 }
 
-interface MdnsParts {
-  readonly service: string
-  readonly plan: ListenPlan
-  readonly way: DiscoveryMethod
-}
-
-async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsParts): Promise<Stop> {
+async function joinMdns(
+  context: PlatformContext,
+  {
+    service,
+    plan,
+    way,
+  }: { readonly service: string; readonly plan: ListenPlan; readonly way: DiscoveryMethod },
+): Promise<Stop> {
   const { openMulticast } = await import('../discovery/multicast-sockets.ts')
   const { host, rules, reach } = context
   const multicast = await openMulticast(
     { listen: plan.ips, isBlockedIp: rules.isBlockedIp, onError: (error) => way.failed(error) },
     context,
   )
-  const mdns = startMdns(
+  const mdns = new Mdns(
     {
       self: host.peerId.toString(),
       service,
@@ -172,18 +167,17 @@ async function joinMdns(context: PlatformContext, { service, plan, way }: MdnsPa
     },
     { ...context, multicast },
   )
+  mdns.start()
   return mdns.stop
-}
-
-interface RendezvousParts {
-  readonly init: P2pNodeInit
-  readonly isPrivate: boolean
-  readonly way: DiscoveryMethod
 }
 
 async function joinRendezvous(
   context: PlatformContext,
-  { init, isPrivate, way }: RendezvousParts,
+  {
+    init,
+    isPrivate,
+    way,
+  }: { readonly init: P2pNodeInit; readonly isPrivate: boolean; readonly way: DiscoveryMethod },
 ): Promise<Stop> {
   const { joinDht } = await import('../discovery/dht.ts')
   const { rendezvousAt } = createNetworkSecrets(init.network)
@@ -204,21 +198,20 @@ async function joinRendezvous(
   )
 }
 
-interface RelayParts {
-  readonly switches: Switches
-  readonly plan: ListenPlan
-}
-
 async function joinRelay(
   context: PlatformContext,
-  { switches, plan, limits = {} }: RelayParts & { readonly limits: Partial<RelayLimits> | undefined },
+  {
+    switches,
+    plan,
+    init,
+  }: { readonly switches: Switches; readonly plan: ListenPlan; readonly init: P2pNodeInit },
 ): Promise<Stop> {
   const {
     maxBytes = RELAY_MAX_BYTES,
     maxDurationMs = RELAY_MAX_DURATION_MS,
     maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER,
     reservationMs = RELAY_RESERVATION_MS,
-  } = limits
+  } = init.relayLimits ?? {}
   const [{ circuitRelayServer }, { joinCircuits }] = await Promise.all([
     import('@libp2p/circuit-relay-v2'),
     import('../nat/circuits.ts'),
@@ -279,11 +272,6 @@ async function joinQuic({ host }: PlatformContext, plan: ListenPlan): Promise<un
     () => import('@chainsafe/libp2p-quic'),
   )
   await joinTransport(host, quic() as never, plan.quic)
-}
-
-async function joinAutoNat(context: PlatformContext): Promise<Stop> {
-  const autonat = await import('../nat/autonat.ts')
-  return await autonat.joinAutoNat(context)
 }
 
 async function joinUpnp(

@@ -1,7 +1,4 @@
-/**
- * A member: libp2p host, gossip topic, membership and channels, and the parts that keep it connected. What only some
- * platforms have (transports, multicast, a memory network) comes in as `Platform`.
- */
+/** A member: libp2p host, gossip, membership, channels. Transports and the like come in as `Platform`. */
 import type { P2pMemberInit } from './member-init.ts'
 import type { Cidr, IpAddress } from '@mesh/core'
 import { createAddressRules, ipOf } from '../addresses/address-rules.ts'
@@ -14,16 +11,16 @@ import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { OnMapped } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
-import type { P2pNode } from '../p2p-node.ts'
+import { Listeners } from '../listeners.ts'
+import type { P2pEvent, P2pNode } from '../p2p-node.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { ConnectionGuard } from './connection-guard.ts'
 import { parseIdentity } from './identity.ts'
-import { MemberEvents } from './member-events.ts'
 import { startParts } from './member-life.ts'
 import { createMemberParts, type Given, type HostParts, type MemberParts } from './member-parts.ts'
 import type { Platform } from './platform.ts'
-import { RelayShares } from './relay-shares.ts'
+import { ReservationLimits } from './reservation-limits.ts'
 
 /** A `P2pNode` with what its owner needs beside. */
 export interface P2pMember extends P2pNode {
@@ -66,8 +63,8 @@ async function createHostParts(
   { init, platform, bootstrap }: Pick<Given, 'init' | 'platform' | 'bootstrap'>,
   components: P2pComponents,
 ): Promise<HostParts> {
-  const events = new MemberEvents()
-  const refusals = createRefusals({ clock: components.clock, emit: events.emit })
+  const events = new Listeners<[event: P2pEvent]>()
+  const refusals = createRefusals({ clock: components.clock, emit: events.tell })
   const rules = createAddressRules(init.blockedRanges ?? [])
   const bandwidth = createBandwidth(components)
   const blockedPeers = new Set(init.blockedPeers)
@@ -90,12 +87,10 @@ async function createHostParts(
     gate: createConnectionGate({
       rules,
       isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
-      isMember: (peer) => view.isMember(peer),
-      connections: (peer) => view.connections(peer),
-      allConnections: () => view.allConnections(),
-      onRefused: (code, from) => refusals.refuse(code, from),
+      view,
+      refusals,
       guard,
-      relayShares: new RelayShares({
+      reservations: new ReservationLimits({
         clock: components.clock,
         reservationMs: init.relayLimits?.reservationMs,
         isHere: (peer) => view.connections(peer).length > 0,
@@ -142,7 +137,7 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     onDoubt: paths.onDoubt,
     discovery: parts.methods.list,
     refusals: parts.refusals.counts,
-    subscribe: (listener) => events.subscribe(listener),
+    subscribe: events.add,
     ping: (peer, signal) =>
       pingPeer(host, peer, { ...components, ...(signal === undefined ? {} : { signal }) }),
     endDead: parts.endDead,

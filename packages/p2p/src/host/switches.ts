@@ -1,7 +1,4 @@
-/**
- * The switches of a node on a machine: what it may be told to do and not to do, with what it does when told
- * nothing.
- */
+/** The switches of a node on a machine, with their defaults. */
 import type { P2pMemberInit } from './member-init.ts'
 
 /**
@@ -60,10 +57,7 @@ export interface P2pNodeInit extends P2pMemberInit {
    * long segment for ever on a path that silently became narrow.
    */
   readonly capSegments?: (fd: number) => void
-  /**
-   * Lets routers cut the IPv4 packets of each socket that listens, or dials beyond this machine's own links: for paths that
-   * are narrower than those segments.
-   */
+  /** Lets routers fragment IPv4 packets of sockets that listen, or dial beyond this machine's own links. */
   readonly allowFragments?: (fd: number) => void
   /** The time between two looks into the DHT once members were found, in ms; 720 s by default. */
   readonly rendezvousIntervalMs?: number

@@ -1,7 +1,4 @@
-/**
- * Answers libp2p's pings, a few a second for each connection. The library's own service echoes whatever comes for ten
- * seconds, as fast as it comes, to anybody.
- */
+/** Answers libp2p's pings, a few a second for each connection. The library's own service has no bound. */
 import type { Connection, Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock, toError } from '@mesh/core'

@@ -1,4 +1,5 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
+import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
 import { isInDoubt } from './liveness.ts'
 
 /** Gives the open connections to one peer that are not in doubt, direct ones first. */
@@ -25,4 +26,13 @@ export function bestConnections(host: Pick<Libp2p, 'getConnections'>): ReadonlyM
     if (known === undefined || (connection.direct && !known.direct)) best.set(peer, connection)
   }
   return best
+}
+
+/** True when the peer is connected over loopback, or over one address at both ends. */
+export function isSameHost(host: Pick<Libp2p, 'getMultiaddrs' | 'getConnections'>, peer: string): boolean {
+  const own = new Set(host.getMultiaddrs().map(ipOf))
+  return connectionsTo(host, peer).some(({ remoteAddr, direct }) => {
+    const ip = ipOf(remoteAddr)
+    return direct && (ip === undefined || isLoopbackIp(ip) || own.has(ip))
+  })
 }

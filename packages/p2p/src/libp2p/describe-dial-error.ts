@@ -1,7 +1,4 @@
-/**
- * Says what a failed dial or stream means, in words for the person who asks why two nodes do not see each
- * other.
- */
+/** Explains failed dials and streams to people. */
 
 const BY_CODE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the machine answers, but nothing listens on that port',

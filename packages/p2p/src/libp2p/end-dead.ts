@@ -62,10 +62,7 @@ export function endReplaced(
   return () => host.removeEventListener('connection:open', onOpen)
 }
 
-/**
- * Asks the relays when a connection is in doubt, and all connections when that of a relay is: what ended it, such as a NAT
- * that restarted, ended others too. The returned function ends the watch.
- */
+/** Checks the relays when a connection is in doubt, and all connections when a relay's is: NATs restart. */
 export function askRelays(host: Pick<Libp2p, 'getConnections'>, { checks, isRelay }: AskRelays): () => void {
   return checks.onDoubt((doubtful) => {
     if (!isInDoubt(doubtful)) return

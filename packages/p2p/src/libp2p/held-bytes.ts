@@ -1,7 +1,4 @@
-/**
- * Bounds the bytes of unfinished frames, and of long frames that wait to be handled, of all peers together. A member with many
- * keys ends its own frames only.
- */
+/** Bounds the bytes of unfinished frames, and of long frames that wait, of all peers together. */
 import { Scope } from '@mesh/core/limits'
 import { WaitingBytes } from '../waiting-bytes.ts'
 import {

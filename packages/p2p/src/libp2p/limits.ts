@@ -1,10 +1,7 @@
 /** Bounds and times of the libp2p host. */
 import type { RateInit } from '@mesh/core/limits'
 
-/**
- * Inbound connections a second from one address. A whole office may share it, and a refused connection costs as much as an accepted
- * one.
- */
+/** Inbound connections a second from one address, which a whole office may share. */
 export const MAX_INBOUND_PER_SECOND = 500
 /** How many connections libp2p itself leaves room for besides all of these, so that none is refused unseen. */
 export const SPARE_CONNECTIONS = 256

@@ -10,6 +10,7 @@ import type { Connection } from '@libp2p/interface'
 import type { Clock, Logger, Random } from '@mesh/core'
 import { DOUBT_AFTER_MS, SILENT_AFTER_MS } from './limits.ts'
 import { receivedOn } from '../upstream/libp2p/bound-streams.ts'
+import { Listeners } from '../listeners.ts'
 import { isInDoubt, noteAsked, noteDoubt, noteSure } from './liveness.ts'
 import { pingConnection } from './ping.ts'
 
@@ -46,17 +47,14 @@ const STEP_MS = 250
 export class ConnectionChecks {
   readonly #components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger }
   readonly #running = new Map<Connection, Check>()
-  readonly #listeners = new Set<(connection: Connection) => void>()
+  readonly #listeners = new Listeners<[connection: Connection]>()
   readonly #stopping = new AbortController()
 
   constructor(components: { readonly clock: Clock; readonly random: Random; readonly logger: Logger }) {
     this.#components = { ...components, logger: components.logger.child('connections') }
   }
 
-  /**
-   * Asks the connection, unless it is asked already. Resolves when it has shown that it carries, or has ended, as it does after
-   * `SILENT_AFTER_MS` of silence.
-   */
+  /** Checks the connection. Resolves when it carries or has ended, which it does after `SILENT_AFTER_MS`. */
   check(connection: Connection, early?: Early): Promise<void> {
     if (this.#stopping.signal.aborted || connection.status !== 'open') return Promise.resolve()
     const check = this.#running.get(connection) ?? this.#begin(connection)
@@ -96,10 +94,7 @@ export class ConnectionChecks {
   }
 
   /** Calls the listener when a connection is in doubt, and when it is so no more. The returned function ends that. */
-  onDoubt(listener: (connection: Connection) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
+  readonly onDoubt = this.#listeners.add
 
   stop(): void {
     this.#stopping.abort(new Error('this node stops'))
@@ -113,7 +108,7 @@ export class ConnectionChecks {
     void this.#follow(connection, check).then(() => {
       this.#running.delete(connection)
       noteSure(connection)
-      this.#tell(connection)
+      this.#listeners.tell(connection)
       resolve()
     })
     return check
@@ -163,16 +158,12 @@ export class ConnectionChecks {
     if (isInDoubt(connection)) return
     this.#log('connection in doubt', connection)
     noteDoubt(connection)
-    this.#tell(connection)
+    this.#listeners.tell(connection)
   }
 
   #end(connection: Connection): void {
     this.#log('connection carries nothing any more', connection)
     connection.abort(new Error('carries nothing any more'))
-  }
-
-  #tell(connection: Connection): void {
-    for (const listener of this.#listeners) listener(connection)
   }
 
   #log(message: string, { remotePeer, remoteAddr }: Connection): void {

@@ -14,10 +14,7 @@ interface Negotiating {
   abort(error: Error): void
 }
 
-/**
- * Ends who is answered too often before `isAgreed` says that there is nothing more to agree on. Must be called before
- * the negotiation begins.
- */
+/** Ends a side that needs too many answers before `isAgreed`. Call it before the negotiation begins. */
 export function boundAnswers(side: Negotiating, isAgreed: () => boolean): void {
   const send = side.send.bind(side)
   let answers = 0

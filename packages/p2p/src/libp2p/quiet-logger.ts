@@ -1,7 +1,4 @@
-/**
- * The logger of libp2p, which says nothing: what a node has to say goes through its own. The library makes a logger of its
- * kind for each connection and for each stream, of 2.6 KB each, a third of what a stream takes that waits.
- */
+/** libp2p's logger, which says nothing: the library would make one of 2.6 KB for each connection and stream. */
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 
 const quiet: Logger = Object.assign(() => {}, {

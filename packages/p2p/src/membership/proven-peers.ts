@@ -1,9 +1,7 @@
-/**
- * Who is a member: who proved itself on an open connection, and who did or was heard lately, as far as it may use the
- * network.
- */
+/** Knows the members: peers that proved themselves on an open connection, or proved or were heard lately. */
 import { BoundedMap, type Clock, type PeerId } from '@mesh/core'
 import { HEARD_MEMBER_MS } from '../limits.ts'
+import { Listeners } from '../listeners.ts'
 import { MAX_HEARD_MEMBERS } from './limits.ts'
 
 interface ProvenPeersInit {
@@ -47,11 +45,11 @@ export class ProvenPeers {
   readonly #mayOnlyProve: (peer: string) => boolean
   /** The number of open proven connections, by peer. */
   readonly #counts = new Map<PeerId, number>()
-  readonly #changeListeners = new Set<(peer: PeerId, proven: boolean) => void>()
-  readonly #memberListeners = new Set<(peer: PeerId) => void>()
+  readonly #changed = new Listeners<[peer: PeerId, proven: boolean]>()
+  readonly #became = new Listeners<[peer: PeerId]>()
   /** True for peers that may use the network as far as `Admission` says; they need not be members. */
   readonly mayUse: (peer: string) => boolean
-  readonly #proofListeners = new Set<(peer: PeerId, proven: boolean) => void>()
+  readonly #proof = new Listeners<[peer: PeerId, proven: boolean]>()
   /** The peers that were told to be proven. */
   readonly #told = new Set<PeerId>()
 
@@ -84,14 +82,11 @@ export class ProvenPeers {
     for (const peer of new Set([...this.#told, ...this.#counts.keys()])) {
       const comes = this.isProven(peer) && !this.#told.has(peer)
       this.#tell(peer)
-      if (comes) this.#tellMember(peer)
+      if (comes) this.#became.tell(peer)
     }
   }
 
-  /**
-   * The peer authored a message whose content shows that it holds the key. Counts for peers that do not speak the member
-   * protocol: those that do prove themselves.
-   */
+  /** The peer authored a message that only a member can. Counts for peers without the member protocol. */
   noteAuthor(peer: PeerId): void {
     this.#note(peer, this.#heard)
   }
@@ -99,7 +94,7 @@ export class ProvenPeers {
   #note(peer: PeerId, members: HeardMembers): void {
     const wasMember = this.isMember(peer)
     members.note(peer)
-    if (!wasMember && this.isMember(peer)) this.#tellMember(peer)
+    if (!wasMember && this.isMember(peer)) this.#became.tell(peer)
   }
 
   /** A proven connection of the peer opened (1) or closed (-1). */
@@ -109,7 +104,7 @@ export class ProvenPeers {
     const now = before + change
     if (now === 0) this.#counts.delete(peer)
     else this.#counts.set(peer, now)
-    if (before === 0 || now === 0) for (const listener of this.#proofListeners) listener(peer, now !== 0)
+    if (before === 0 || now === 0) this.#proof.tell(peer, now !== 0)
     this.#tell(peer)
   }
 
@@ -117,40 +112,25 @@ export class ProvenPeers {
   readonly ungated: ProvenView = {
     isProven: (peer) => this.#counts.has(peer as PeerId),
     members: () => [...this.#counts.keys()],
-    onChange: (listener) => {
-      this.#proofListeners.add(listener)
-      return () => this.#proofListeners.delete(listener)
-    },
+    onChange: this.#proof.add,
   }
 
-  onChange(listener: (peer: PeerId, proven: boolean) => void): () => void {
-    this.#changeListeners.add(listener)
-    return () => this.#changeListeners.delete(listener)
-  }
+  readonly onChange = this.#changed.add
 
   /** Tells each peer that becomes a member: by proof, or by what it authored, however long it has been connected. */
-  onMember(listener: (peer: PeerId) => void): () => void {
-    this.#memberListeners.add(listener)
-    return () => this.#memberListeners.delete(listener)
-  }
+  readonly onMember = this.#became.add
 
   #tell(peer: PeerId): void {
     const proven = this.isProven(peer)
     if (proven === this.#told.has(peer)) return
     if (proven) this.#told.add(peer)
     else this.#told.delete(peer)
-    for (const listener of this.#changeListeners) listener(peer, proven)
-  }
-
-  #tellMember(peer: PeerId): void {
-    for (const listener of this.#memberListeners) listener(peer)
+    this.#changed.tell(peer, proven)
   }
 
   clear(): void {
     this.#counts.clear()
     this.#told.clear()
-    this.#changeListeners.clear()
-    this.#proofListeners.clear()
-    this.#memberListeners.clear()
+    for (const listeners of [this.#changed, this.#proof, this.#became]) listeners.clear()
   }
 }

@@ -1,7 +1,4 @@
-/**
- * How long the messages of libp2p's own protocols may be, and what they may name. Most of its readers take 4 MiB, and read an
- * address or an id of each few bytes at once.
- */
+/** Bounds the messages of libp2p's own protocols: most of its readers take 4 MiB, and read all ids in them. */
 import { MessageBuffer } from '../message-buffer.ts'
 import { hasShape, type MessageShape } from '../message-shape.ts'
 import { MAX_PEER_ID_BYTES } from '../limits.ts'

@@ -8,14 +8,11 @@
  */
 import { copyOf, isSmallPart } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
-import { Uint8ArrayList } from 'uint8arraylist'
+import type { Uint8ArrayList } from 'uint8arraylist'
 import { MAX_NEGOTIATION_ANSWERS } from '../limits.ts'
 import { WaitingBytes } from '../waiting-bytes.ts'
 import { LEAST_PIECE_BYTES } from './limits.ts'
 import { isReadByLibrary, MessageWalk } from './message-bounds.ts'
-
-/** Length of a piece that is copied into a block with others, and length of that block, in bytes. */
-const [SHORT_PIECE_BYTES, BLOCK_BYTES] = [1_024, 4_096]
 
 type Bytes = Uint8Array | Uint8ArrayList
 
@@ -56,7 +53,6 @@ export class StreamBounds {
   #isLeft = false
   #answers = 0
   #messages: MessageWalk | undefined
-  readonly #copies = new Copies()
 
   constructor(stream: BoundStream) {
     this.#stream = stream
@@ -78,7 +74,9 @@ export class StreamBounds {
   /** Gives the bytes to keep in place of those that came: small parts of long blocks are copied if they have to wait. */
   received(bytes: Bytes): Bytes {
     const mayWait = this.#waiting() > 0 || this.#stream.readStatus === 'paused' || this.#isReadByLibrary()
-    return mayWait ? this.#copies.of(bytes) : bytes
+    if (!mayWait) return bytes
+    const piece = bytes instanceof Uint8Array ? bytes : bytes.subarray()
+    return isSmallPart(piece) ? copyOf(piece) : piece
   }
 
   /** Is told of bytes before their reader has them. False: they are too many, and the stream ends. */
@@ -140,28 +138,5 @@ export class StreamBounds {
     // a reader of its messages comes after that of the negotiation
     this.#isLeft = this.#stream.protocol !== ''
     this.count()
-  }
-}
-
-/** Copies pieces that are a small part of their block of memory. */
-class Copies {
-  #block = new Uint8Array(0)
-  #used = 0
-
-  of(bytes: Bytes): Uint8ArrayList {
-    const piece = bytes instanceof Uint8Array ? bytes : bytes.subarray()
-    if (!isSmallPart(piece)) return new Uint8ArrayList(piece)
-    return new Uint8ArrayList(piece.byteLength > SHORT_PIECE_BYTES ? copyOf(piece) : this.#short(piece))
-  }
-
-  #short(piece: Uint8Array): Uint8Array {
-    if (this.#used + piece.byteLength > this.#block.byteLength) {
-      this.#block = new Uint8Array(BLOCK_BYTES)
-      this.#used = 0
-    }
-    const copy = this.#block.subarray(this.#used, this.#used + piece.byteLength)
-    copy.set(piece)
-    this.#used += piece.byteLength
-    return copy
   }
 }

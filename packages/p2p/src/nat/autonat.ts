@@ -1,12 +1,9 @@
-/**
- * AutoNAT v2: others dial an address that may be reachable from outside, and only then is it told. While an address is
- * unconfirmed, a few members are asked again and again.
- */
+/** AutoNAT v2: others dial an address before it is told. A few members are asked again until one confirms it. */
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import type { Connection } from '@libp2p/interface'
 import type { AddressManager, Registrar } from '@libp2p/interface-internal'
 import { createAddressRate } from '../addresses/address-rate.ts'
-import { relayOf } from '../addresses/relayed-address.ts'
+import { relayOf } from '../addresses/address-rules.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from './limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'

@@ -1,7 +1,4 @@
-/**
- * Circuits, libp2p's relayed connections: this node dials over relays, and is reached over the relays that it chose. The
- * library gets parts of the host that keep it from a choice of its own.
- */
+/** Circuits, libp2p's relayed connections: the library gets parts of the host that leave the choice to this node. */
 import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { isPeerId, type PeerStore, type Transport } from '@libp2p/interface'
 import type { ConnectionManager, TransportManager } from '@libp2p/interface-internal'

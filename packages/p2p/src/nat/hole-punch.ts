@@ -3,7 +3,7 @@ import { dcutr } from '@libp2p/dcutr'
 import type { TransportManager } from '@libp2p/interface-internal'
 import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
-import { relayOf } from '../addresses/relayed-address.ts'
+import { relayOf } from '../addresses/address-rules.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
 import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from './limits.ts'
 import { boundHolePunches } from '../upstream/dcutr/hole-punches.ts'
@@ -31,10 +31,7 @@ export async function joinHolePunch(context: {
 
 type DialTransport = Pick<TransportManager, 'dialTransportForMultiaddr'>
 
-/**
- * Gives hole punching a transport manager that has no transport for addresses over a relay: the library takes such an
- * address for a public one of its peer, and closes the relayed connection once it has dialled the relay.
- */
+/** Hides addresses over relays: the library takes them for public ones, and closes the relayed connection. */
 function withoutRelayedAddresses(transportManager: DialTransport): TransportManager {
   // hole punching asks the transport manager for nothing else
   const straight: DialTransport = {

@@ -1,7 +1,4 @@
-/**
- * Answers STUN for members behind NATs, so that WebRTC needs no servers of others. Bounded: an answer is hardly longer
- * than its question, and only so many a second are given.
- */
+/** Answers STUN for members behind NATs, so that WebRTC needs no other servers; so many times a second. */
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import { type Clock, type Logger } from '@mesh/core'

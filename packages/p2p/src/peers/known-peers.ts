@@ -28,10 +28,7 @@ interface KnownPeersInit {
   readonly onForgotten: (peer: string) => void
 }
 
-/**
- * Forgets peers beyond the limit: the unconnected peer that was silent longest is forgotten, strangers before
- * members.
- */
+/** Beyond the limit it forgets the unconnected peer that was silent longest, strangers before members. */
 export class KnownPeers {
   readonly #init: KnownPeersInit
   readonly #byId = new Map<string, KnownPeer>()

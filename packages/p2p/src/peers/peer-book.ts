@@ -1,15 +1,11 @@
-/**
- * Holds what this node knows of each peer, readable without waiting: a mirror of libp2p's peer store, with
- * what went wrong.
- */
+/** What this node knows of each peer: a mirror of libp2p's peer store, with errors. */
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ipOf, transportOf } from '../addresses/address-rules.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
-import { bestConnections, connectionsTo } from '../libp2p/connections.ts'
-import { isSameHost } from '../libp2p/same-host.ts'
+import { bestConnections, connectionsTo, isSameHost } from '../libp2p/connections.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import { MAX_PEER_PROTOCOLS } from './limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'

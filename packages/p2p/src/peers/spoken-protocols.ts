@@ -1,4 +1,5 @@
 import type { IdentifyResult, Libp2p, PeerId as Libp2pPeerId } from '@libp2p/interface'
+import { Listeners } from '../listeners.ts'
 import { MAX_PEER_PROTOCOLS } from './limits.ts'
 
 /** The protocols that connected peers speak, as identify last said; readable without waiting. */
@@ -15,10 +16,8 @@ export function createSpokenProtocols(components: {
 }): SpokenProtocols {
   const { libp2p } = components
   const spoken = new Map<string, ReadonlySet<string>>()
-  const listeners = new Set<(peer: string) => void>()
-  const tell = (peer: string) => {
-    for (const listener of listeners) listener(peer)
-  }
+  const listeners = new Listeners<[peer: string]>()
+  const { tell } = listeners
   const onIdentify = ({ detail }: CustomEvent<IdentifyResult>) => {
     const peer = detail.peerId.toString()
     spoken.set(peer, new Set(detail.protocols.slice(0, MAX_PEER_PROTOCOLS)))
@@ -34,10 +33,7 @@ export function createSpokenProtocols(components: {
   return {
     speaks: (peer, protocol) => spoken.get(peer)?.has(protocol) === true,
     of: (peer) => spoken.get(peer),
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: listeners.add,
     stop() {
       libp2p.removeEventListener('peer:identify', onIdentify)
       libp2p.removeEventListener('peer:disconnect', onDisconnect)

@@ -51,10 +51,7 @@ export function abandonDial(draft: Draft, route: Route): void {
   draft.effects.push({ type: 'abandon', route, attempt: dial.attempt })
 }
 
-/**
- * Has the peer's own addresses dialled for one more purpose: by the dial under way when it tries them all, else by a
- * new one that serves both. False: there is nothing to dial.
- */
+/** Dials the peer's own addresses for one more purpose, or joins the dial under way. False: nothing to dial. */
 export function shareDirectDial(draft: Draft, purpose: Purpose, usable: readonly PeerAddress[]): boolean {
   const addresses = usable.filter(({ relay }) => relay === undefined)
   const running = draft.state.dials.direct

@@ -50,10 +50,7 @@ function begin({ state, now }: Draft, kind: PeerKind): Search {
   return { kind, failures: 0, due: now + wait, triedAt: undefined, relayFrom: undefined, needsRelay: false }
 }
 
-/**
- * News of a peer is a reason to look soon. That it is told of again is less of one with each failure: by mDNS and by
- * members a node hears of each peer every few seconds.
- */
+/** News of a peer is a reason to dial soon; that it is told of again is less of one with each failure. */
 function hurried(
   { state, now }: Draft,
   search: Search,

@@ -3,10 +3,7 @@ import type { BackoffBounds } from '@mesh/core/limits'
 
 /** The part of all connections that strangers leave free: at the limit itself nobody more is accepted. */
 export const FREE_FOR_MEMBERS = 0.1
-/**
- * How long a connection stays before its peer counts as a stranger, in ms: proofs may come late, and legacy nodes
- * show what they are every 10 s.
- */
+/** How long a peer may take to prove itself, in ms, before its connection counts as a stranger's. */
 export const STRANGER_STAYS_MS = 30_000
 /** How long one dial with all its addresses may take, in ms. */
 export const DIAL_TIMEOUT_MS = 10_000
@@ -46,15 +43,9 @@ export const DIAL_BACKOFF_MIN_MS = 2_000
 export const MENTIONED_BACKOFF_MAX_MS = 16_000
 /** The longest wait between two dials of a peer, in ms. */
 export const DIAL_BACKOFF_MAX_MS = 600_000
-/**
- * The longest wait between two dials of a configured peer, in ms: everything hangs on these, so they are tried more
- * often.
- */
+/** The longest wait between two dials of a configured peer, in ms: everything hangs on these. */
 export const BOOTSTRAP_BACKOFF_MAX_MS = 15_000
-/**
- * A connection that closes sooner than this, in ms, was none: from the second in a row on, the wait for the next dial is that after
- * failures.
- */
+/** Shortest connection that counts, in ms. From the second shorter one in a row on, dials back off. */
 export const BRIEF_CONNECTION_MS = 10_000
 /** The longest wait between two dials of a member that was connected before, in ms. */
 export const MEMBER_BACKOFF_MAX_MS = 60_000
@@ -68,10 +59,7 @@ export const RELAY_CHECK_DELAY_MS = 100
 export const RELAY_REFUSED_MS = 120_000
 /** The waits before each try to make a relayed connection direct, in ms; the last one repeats. */
 export const UPGRADE_RETRY_MS: readonly number[] = [500, 15_000, 60_000, 600_000]
-/**
- * The most connections that are upgraded at the same time: each gathers addresses, sends checks to all of the
- * peer's, and holds the relay's time.
- */
+/** The most connections that are upgraded at the same time: each costs the relay time. */
 export const MAX_PARALLEL_UPGRADES = 4
 /** How long one try to become direct may take, in ms: ICE gathers addresses, checks them and gives up. */
 export const UPGRADE_TIMEOUT_MS = 10_000

@@ -1,7 +1,4 @@
-/**
- * The machines of all peers and what they share, still without IO: inputs in, effects out. Bounded: beyond
- * `MAX_KNOWN_PEERS` a peer that nothing is wanted of makes room for a new one, or the new one is not taken.
- */
+/** The machines of all peers and their shared state, without IO. Keeps `MAX_KNOWN_PEERS` peers at most. */
 import { MAX_KNOWN_PEERS } from '../limits.ts'
 import {
   createPeerState,
@@ -83,10 +80,7 @@ export class Machines {
     return [...this.#awake.keys()].flatMap((peer) => this.take(peer, { type: 'tick' }, now))
   }
 
-  /**
-   * Grants what the shares allow. `usable`: which addresses this node can dial now, for a peer and what it is dialled
-   * for. Returns when to plan again if nothing happens before.
-   */
+  /** Grants what the plan allows, with the addresses that are `usable` now. Returns when to plan again. */
   plan(
     given: {
       readonly surroundings: Surroundings

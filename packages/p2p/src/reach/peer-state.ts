@@ -71,9 +71,7 @@ export interface Search {
   readonly due: number
   /** The last dial; undefined: none yet, so it is a newcomer. */
   readonly triedAt: number | undefined
-  /**
-   * The time from which a relay may be dialled in this try; undefined when there is none, or it was tried.
-   */
+  /** When a relay may be dialled in this try; undefined: there is none, or it was tried. */
   readonly relayFrom: number | undefined
   /** Only a relay leads there: waits for a share, or for a new direct address. */
   readonly needsRelay: boolean

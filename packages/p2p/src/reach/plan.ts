@@ -243,10 +243,7 @@ class Planner {
     if (candidate !== undefined) this.#grant(candidate.peer, { kind: 'reserve' })
   }
 
-  /**
-   * Keeps the number below libp2p's limit: at the limit itself libp2p accepts nobody more, and strangers
-   * alone could keep all members out.
-   */
+  /** Keeps below libp2p's limit, at which it accepts nobody: strangers alone could keep all members out. */
   prune(
     states: readonly PeerState[],
     { tooMany, isMember }: { readonly tooMany: number; readonly isMember: (peer: string) => boolean },

@@ -1,8 +1,7 @@
 /** Reservations of this node at members that relay: what the machines ask for, carried out by libp2p. */
 import type { Connection } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
-import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
-import { relayOf } from '../addresses/relayed-address.ts'
+import { ipOf, isLoopbackIp, relayOf } from '../addresses/address-rules.ts'
 import type { MeshHost } from '../libp2p/base-host.ts'
 
 export interface RelayReservations {

@@ -71,10 +71,7 @@ export function onSearchDialFailed(draft: Draft, route: Route, error: string): v
   } else fail(draft, error)
 }
 
-/**
- * A connection went as soon as it stood, and not for the first time: the peer wants none, or cannot keep one. That the dial
- * succeeded is no reason to dial again at once.
- */
+/** Connections close as soon as they stand: the peer wants none, or cannot keep one. Backs off. */
 export function waitAfterBriefs(draft: Draft): void {
   const { search, briefs } = draft.state
   if (search === undefined || briefs < 2) return

@@ -1,12 +1,8 @@
-/**
- * The machine of one peer: what happened and when give the next state and what is to be done. It does nothing itself
- * and knows no other peer; what is scarce comes as a grant of `plan.ts`. The rules stand in `peer-state.ts`.
- */
+/** The machine of one peer, without IO: an input gives the next state and effects (rules: `peer-state.ts`). */
 import { HEARD_MEMBER_MS } from '../limits.ts'
 import { SPECULATIVE_TRY_MS } from './limits.ts'
 import { onConnections, onRetireDue } from './connection-changes.ts'
-import { onDemand, onDemandDue } from './demand.ts'
-import { onDemandDialFailed, onDemandGranted } from './demand-dial.ts'
+import { onDemand, onDemandDialFailed, onDemandDue, onDemandGranted } from './demand.ts'
 import { abortConnection, change, closeConnection, type Draft, setDial } from './draft.ts'
 import { openOf, type PeerInput, type PeerState, type Stepped } from './peer-state.ts'
 import { onGrantedDial, onGrantedRelay, onSearchDialFailed } from './search.ts'

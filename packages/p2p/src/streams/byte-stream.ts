@@ -7,7 +7,7 @@
  * 3. It ends once: with the other side's close when all was read, or with the error that broke it.
  */
 import type { Connection, Stream, StreamCloseEvent } from '@libp2p/interface'
-import { type Clock, type PeerId, toError } from '@mesh/core'
+import { type Clock, delay, type PeerId, toError } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import { CHANNEL_CLOSE_MS } from '../limits.ts'
@@ -15,7 +15,7 @@ import type { ByteStream } from '../p2p-node.ts'
 import { ByteReader } from './byte-reader.ts'
 import type { Unsent } from '../unsent.ts'
 import { ByteWriter } from './byte-writer.ts'
-import { closeWriting } from './close-stream.ts'
+import { ACCEPTED_CLOSE_DELAY_MS } from './limits.ts'
 import { isLive } from './member-streams.ts'
 
 interface ByteStreamInit {
@@ -121,14 +121,13 @@ class StreamBytes implements ByteStream {
     const stream = this.#stream
     if (this.#isClosing || !isLive(stream)) return
     this.#isClosing = true
-    const { heard } = this.#reader
     this.#reader.stop()
     this.#writer.stop()
     const cancel = this.#clock.after(CHANNEL_CLOSE_MS, () =>
       stream.abort(new Error('the other side did not close')),
     )
     stream.addEventListener('close', cancel, { once: true })
-    void closeWriting(stream, { clock: this.#clock, heard })
+    void this.#closeWriting(false)
     // what still comes is thrown away, so that the other side is not held up
     stream.closeRead().catch((error: unknown) => stream.abort(toError(error)))
   }
@@ -142,8 +141,24 @@ class StreamBytes implements ByteStream {
     this.#isEnded = true
     this.#writer.stop()
     // a slow reader on the other side takes the time that it takes
-    const { heard } = this.#reader
-    void closeWriting(this.#stream, { clock: this.#clock, heard, isPatient: true })
+    void this.#closeWriting(true)
+  }
+
+  /**
+   * Sends what waits, then tells the other side that no more comes. Never rejects: a stream that broke is closed too.
+   *
+   * @param isPatient the other side may take all the time that it likes; else the stream is reset when it takes nothing
+   */
+  async #closeWriting(isPatient: boolean): Promise<void> {
+    const stream = this.#stream
+    const isNegotiated =
+      this.#reader.heard || stream.readBufferLength > 0 || stream.remoteWriteStatus !== 'writable'
+    // libp2p fails to open a stream whose other end is closed before the answer to the protocol's name was read
+    if (!isNegotiated && stream.direction === 'inbound') await delay(this.#clock, ACCEPTED_CLOSE_DELAY_MS)
+    const abort = () => stream.abort(new Error('the peer takes nothing'))
+    const cancel = isPatient ? () => {} : this.#clock.after(CHANNEL_CLOSE_MS, abort)
+    await stream.close().catch(() => {})
+    cancel()
   }
 
   #finish(error: Error | undefined): void {

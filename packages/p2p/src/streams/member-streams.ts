@@ -1,9 +1,10 @@
 /**
  * Streams of our own protocols between members, whatever they carry. Outbound: 1 a connection is found or made
- * (`connection-choice.ts`), 2 membership is proven on it, 3 the stream is opened. Inbound: 1 the stream is held back
+ * (`connection`), 2 membership is proven on it, 3 the stream is opened. Inbound: 1 the stream is held back
  * until its connection is proven (`stream-admission.ts`), 2 the number of streams is bounded, 3 it is handed over.
  */
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
+import { peerIdFromString } from '@libp2p/peer-id'
 import { type Clock, MeshError, type PeerId, tryParsePeerId, withDeadline } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
 import { addressGroupOf } from '../addresses/address-group.ts'
@@ -11,7 +12,6 @@ import { type ConnectionChecks, SilentConnectionError } from '../libp2p/liveness
 import { CHANNEL_OPEN_MS, MAX_CONNECTIONS_TRIED, MAX_STREAMS_PER_ADDRESS } from './limits.ts'
 import type { Membership } from '../membership/membership.ts'
 import type { Refusals } from '../refusals.ts'
-import { chooseConnection } from './connection-choice.ts'
 import { StreamAdmission, type StreamRules } from './stream-admission.ts'
 
 /** An open stream, the connection that carries it and the member at its other end. */
@@ -33,10 +33,7 @@ interface MemberStreamsComponents {
   readonly connect: (peer: PeerId, signal: AbortSignal) => Promise<unknown>
 }
 
-/**
- * The bound of libp2p itself, above every bound of ours on streams of a peer, which are checked with a
- * reason.
- */
+/** Bound of libp2p itself. Our own bounds are lower, and say why they refuse. */
 const MAX_INBOUND_STREAMS = 1024
 
 /** Creates the streams of one node; nothing is served until `serve` is called. */
@@ -129,8 +126,39 @@ export class MemberStreams {
   }
 
   /** Gives the best connection there is, or makes one. @throws MeshError `p2p.unreachable`; the signal's reason */
-  connection(peer: PeerId, rules: StreamRules, signal: AbortSignal): Promise<Connection> {
-    return chooseConnection(this.#components, peer, { rules, signal })
+  async connection(
+    peer: PeerId,
+    rules: Pick<StreamRules, 'relayed'>,
+    signal: AbortSignal,
+  ): Promise<Connection> {
+    const best = this.#best(peer) ?? (await this.#dial(peer, signal))
+    if (best.direct || rules.relayed) return best
+    throw new MeshError('p2p.unreachable', 'the peer can be reached over a relay only', { details: { peer } })
+  }
+
+  async #dial(peer: PeerId, signal: AbortSignal): Promise<Connection> {
+    let cause: unknown
+    try {
+      await this.#components.connect(peer, signal)
+      const made = this.#best(peer)
+      if (made !== undefined) return made
+    } catch (error) {
+      cause = error
+    }
+    throw new MeshError('p2p.unreachable', 'the peer cannot be reached', { cause, details: { peer } })
+  }
+
+  #best(peer: PeerId): Connection | undefined {
+    const { libp2p, membership } = this.#components
+    const rank = (connection: Connection) =>
+      (connection.direct ? 4 : 0) +
+      (membership.standing(connection) === 'proven' ? 2 : 0) +
+      // the QUIC library loses short inbound streams
+      (connection.remoteAddr.getComponents().some(({ name }) => name === 'quic-v1') ? 0 : 1)
+    return libp2p
+      .getConnections(peerIdFromString(peer))
+      .filter((connection) => connection.status === 'open' && membership.standing(connection) !== 'refused')
+      .sort((a, b) => rank(b) - rank(a))[0]
   }
 
   /**

@@ -4,6 +4,7 @@ import { peerIdFromString } from '@libp2p/peer-id'
 import { MeshError, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { ConnectionChecks } from '../libp2p/liveness-checks.ts'
 import { isInDoubt } from '../libp2p/liveness.ts'
+import { Listeners } from '../listeners.ts'
 import type { P2pNode } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import type { MemberStreams } from './member-streams.ts'
@@ -19,14 +20,13 @@ export function createPeerPaths(components: {
   readonly checks: Pick<ConnectionChecks, 'onDoubt'>
 }): PeerPaths {
   const { libp2p, streams, spoken, checks } = components
-  const listeners = new Set<(peer: PeerId) => void>()
+  const listeners = new Listeners<[peer: PeerId]>()
   const onChange = ({ detail }: CustomEvent<Connection>) => changed(detail)
   const stopDoubts = checks.onDoubt((connection) => changed(connection))
 
   function changed({ remotePeer }: Connection): void {
     const peer = tryParsePeerId(remotePeer.toString())
-    if (peer === undefined) return
-    for (const listener of listeners) listener(peer)
+    if (peer !== undefined) listeners.tell(peer)
   }
 
   libp2p.addEventListener('connection:open', onChange)
@@ -47,21 +47,14 @@ export function createPeerPaths(components: {
         else if (libp2p.getConnections(peerIdFromString(peer)).length === 0) finish(() => reject(gone(peer)))
       }
       const stopSpoken = spoken.onChange(check)
-      const stopPaths = onPath(check)
+      const stopPaths = listeners.add(check)
       signal.addEventListener('abort', check)
       check()
     })
   }
 
-  function onPath(listener: (peer: PeerId) => void): () => void {
-    // the same function may be given twice
-    const own = (peer: PeerId) => listener(peer)
-    listeners.add(own)
-    return () => listeners.delete(own)
-  }
-
   return {
-    onPath,
+    onPath: listeners.add,
     onDoubt: (listener) =>
       checks.onDoubt((connection) => {
         const peer = tryParsePeerId(connection.remotePeer.toString())
@@ -70,7 +63,7 @@ export function createPeerPaths(components: {
     speaks: (peer, protocol) => spoken.of(peer)?.has(protocol),
     connect: (peer, outer) =>
       streams.inTime(peer, outer, async (signal) => {
-        await streams.connection(peer, { from: 'heard', relayed: true }, signal)
+        await streams.connection(peer, { relayed: true }, signal)
         await untilIdentified(peer, signal)
       }),
     stop() {

@@ -13,9 +13,7 @@ export interface StreamRules {
   readonly from: 'proven' | 'heard'
   /** False when the protocol never goes over a relay. */
   readonly relayed: boolean
-  /**
-   * True when what is sent first goes along with the protocol's name. It does by default only with `heard`.
-   */
+  /** True: what is sent first goes along with the protocol's name. By default only with `heard`. */
   readonly lazy?: boolean | undefined
   /** True when members that are kept out are served, too. */
   readonly ungated?: boolean | undefined

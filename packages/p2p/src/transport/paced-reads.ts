@@ -1,7 +1,4 @@
-/**
- * Reads a connection within the budget of the event loop. Node hands over all that has come on a socket, and each block
- * costs decryption and more. When the turn has no time left, the socket pauses and its block waits.
- */
+/** Reads a socket within the budget of the event loop: it pauses, and its block waits, when no time is left. */
 import type { LoopBudget } from '@mesh/core/limits'
 
 interface PacedReadsInit {

@@ -1,7 +1,4 @@
-/**
- * Accepts connections on a port: 1 the socket gets a place, 2 the door sees its first bytes and may take it, 3 it waits for
- * time, 4 it becomes a connection, 5 libp2p upgrades it.
- */
+/** Accepts sockets: 1 a place, 2 the door may take it, 3 time, 4 it becomes a connection, 5 libp2p upgrades it. */
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { Listener, ListenerEvents, MultiaddrConnection, Upgrader } from '@libp2p/interface'

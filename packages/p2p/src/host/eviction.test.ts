@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LEAST_STAY_MS } from './limits.ts'
-import { chooseSurplus, type OpenConnection } from './connection-shares.ts'
+import { chooseSurplus, type OpenConnection } from './eviction.ts'
 
 const bounds = { maxConnections: 12, maxUnproven: 6 }
 let made = 0

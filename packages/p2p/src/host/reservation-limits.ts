@@ -1,13 +1,10 @@
-/**
- * Reservations at this node. libp2p keeps one for its whole time, after its peer has gone too, and bounds all of them
- * together: a member with many keys would take them all. Reservations of peers that have gone are the first to end.
- */
+/** Bounds reservations by address. libp2p keeps those of peers that have gone, which end first here. */
 import type { Clock } from '@mesh/core'
 import { type Place, Scope } from '@mesh/core/limits'
 import { RELAY_RESERVATIONS } from './limits.ts'
 import { RELAY_RESERVATION_MS } from '../limits.ts'
 
-interface RelaySharesInit {
+interface ReservationLimitsInit {
   readonly clock: Clock
   /** How long a reservation stands that is not renewed, in ms; `RELAY_RESERVATION_MS` unless given. */
   readonly reservationMs?: number | undefined
@@ -22,12 +19,12 @@ interface Granted {
   readonly until: number
 }
 
-export class RelayShares {
-  readonly #init: RelaySharesInit
+export class ReservationLimits {
+  readonly #init: ReservationLimitsInit
   readonly #granted = new Map<string, Granted>()
   readonly #places = new Scope(RELAY_RESERVATIONS)
 
-  constructor(init: RelaySharesInit) {
+  constructor(init: ReservationLimitsInit) {
     this.#init = init
   }
 

@@ -1,7 +1,7 @@
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { RELAY_RESERVATIONS } from './limits.ts'
-import { RelayShares } from './relay-shares.ts'
+import { ReservationLimits } from './reservation-limits.ts'
 
 const { all: MAX_RELAY_RESERVATIONS, perAddress: MAX_RELAY_RESERVATIONS_PER_ADDRESS } = RELAY_RESERVATIONS
 
@@ -9,7 +9,7 @@ function createShares() {
   const clock = createManualClock()
   const gone = new Set<string>()
   const ended: string[] = []
-  const shares = new RelayShares({
+  const shares = new ReservationLimits({
     clock,
     reservationMs: 60_000,
     isHere: (peer) => !gone.has(peer),
