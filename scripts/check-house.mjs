@@ -51,21 +51,21 @@ function functionSizes(file) {
   return sizes
 }
 
-atMost('lines of source', total(sources), 112_000)
+atMost('lines of source', total(sources), 104_000)
 const fileSizes = sources.map((file) => linesOf(sourceOf(file)))
 atMost('lines of the median file', quantile(fileSizes, 0.5), 70)
 atMost('lines of nine files in ten', quantile(fileSizes, 0.9), 190)
-atMost('lines of the longest file', Math.max(...fileSizes), 478)
+atMost('lines of the longest file', Math.max(...fileSizes), 430)
 const functions = sources.filter((file) => !file.endsWith('.rs')).flatMap(functionSizes)
 atMost('lines of the median function', quantile(functions, 0.5), 7)
 atMost('lines of nine functions in ten', quantile(functions, 0.9), 21)
 const wrappers = sources.filter((file) => file.startsWith('packages/p2p/src/upstream/'))
-atMost('files that wrap libraries (packages/p2p/src/upstream)', wrappers.length, 48)
-atMost('lines of them', total(wrappers), 3_600)
+atMost('files that wrap libraries (packages/p2p/src/upstream)', wrappers.length, 20)
+atMost('lines of them', total(wrappers), 1_500)
 atMost(
   'lines of the API listener',
   total(sources.filter((file) => file.startsWith('packages/api-server/src/listen/'))),
-  1_500,
+  600,
 )
 atMost('lines of docs/SECURITY.md', linesOf(read('docs/SECURITY.md')), 200)
 const unreleased = read('CHANGELOG.md').split('## Unreleased')[1]?.split('\n## ')[0] ?? ''
@@ -82,7 +82,7 @@ const ONCE = /\b(setImmediate|greatestGroup|LoopTurns|TimeShare)\b/
 const elsewhere = sources.filter(
   (file) => !file.startsWith('packages/core/src/limits/') && ONCE.test(sourceOf(file)),
 )
-atMost(`files beside packages/core/src/limits with ${ONCE.source}`, elsewhere.length, 60)
+atMost(`files beside packages/core/src/limits with ${ONCE.source}`, elsewhere.length, 0)
 
 for (const problem of problems) console.log(problem)
 process.exitCode = problems.length === 0 ? 0 : 1
