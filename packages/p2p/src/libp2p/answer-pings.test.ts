@@ -10,7 +10,7 @@ import { createAddressRate } from '../addresses/address-rate.ts'
 
 let clock: ManualClock
 let handle: StreamHandler
-const connection = {} as Connection
+const connection = { id: 'here' } as Connection
 
 /** A stream that a test speaks into. */
 class Pinged extends EventTarget {
@@ -61,7 +61,7 @@ describe('pings', () => {
     const second = open()
     second.say(new Uint8Array(32))
     expect(second.answers).toEqual([])
-    const elsewhere = open({} as Connection)
+    const elsewhere = open({ id: 'elsewhere' } as Connection)
     elsewhere.say(new Uint8Array(32))
     expect(elsewhere.answers).toHaveLength(1)
     await clock.advance(1_000)
