@@ -10,10 +10,8 @@ export const PENDING_INBOUND = { all: 128, perAddress: 64, evict: 'oldest' } as 
 export const MAX_PEER_ID_BYTES = 64
 /** The most addresses that the other side of one WebRTC connection may name. */
 export const MAX_CANDIDATES = 32
-/** Pings a second that are answered on one connection in the long run; the library's echo has no bound. */
-export const PINGS_PER_S = 5
-/** The same at once: who measures a path sends a few in a row. */
-export const PINGS_BURST = 40
+/** Pings that are answered on one connection, of libp2p and of the muxer each. */
+export const PINGS = { perSecond: 5, burst: 40 } as const
 /** How long one has stood before that, in ms: of two that were dialled at once neither replaces the other. */
 export const STOOD_BEFORE_MS = 5_000
 /** The most peers whose state is kept, connected or not. */

@@ -67,7 +67,7 @@ export interface Admission {
   onChange(listener: () => void): () => void
 }
 
-/** What a node that is not trusted yet says: the open part of a message on the public topic. */
+/** Words of a node that is not trusted yet: the open part of a message on the public topic. */
 export interface PublicMessage {
   /** The author who signed it, never the hop that forwarded it. */
   readonly author: PeerId

@@ -1,5 +1,5 @@
 import { type Clock, KeyedCounts } from '@mesh/core'
-import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
+import { createRate } from '@mesh/core/limits'
 import { REFUSAL_EVENTS_PER_SECOND } from './limits.ts'
 import type { RefusalCode } from './p2p-error.ts'
 import type { P2pEvent } from './p2p-node.ts'
@@ -19,19 +19,13 @@ export function createRefusals(components: {
 }): Refusals {
   const { clock, emit } = components
   const counts = new KeyedCounts<RefusalCode>()
-  const events = new Map<RefusalCode, TokenBucket>()
   const rate = { perSecond: REFUSAL_EVENTS_PER_SECOND, burst: REFUSAL_EVENTS_PER_SECOND }
-
-  const mayTell = (code: RefusalCode): boolean => {
-    const allowance = events.get(code) ?? createTokenBucket(rate, clock)
-    events.set(code, allowance)
-    return allowance.take()
-  }
-
+  const events = createRate({ perPeer: rate }, clock)
   return {
     refuse(code, from = {}) {
       counts.add(code)
-      if (mayTell(code)) emit({ type: 'refused', code, peer: from.peer, protocol: from.protocol })
+      if (events.take({ peer: code }))
+        emit({ type: 'refused', code, peer: from.peer, protocol: from.protocol })
     },
     counts: () => Object.fromEntries(counts.entries()),
   }

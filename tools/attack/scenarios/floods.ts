@@ -66,7 +66,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'peer-records',
     who: 'member',
     does: `${TELLERS} keys tell of ${RECORDS_IN_MESSAGE} peers in each message, whose records were just signed, and of how to reach them`,
-    boundedBy: 'NEW_RECORDS, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_NEW_DIALS_PER_MINUTE',
+    boundedBy: 'NEW_RECORDS, MAX_EXCHANGE_MESSAGES_PER_MINUTE, MAX_VAIN_DIALS_PER_MINUTE',
     legacy: {},
     aim: 'records told',
     async run(attack) {
@@ -116,8 +116,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'circuits',
     who: 'member',
     does: `${CIRCUIT_PEERS} keys have the victim relay for them, and as many others open circuits to each of them over and over`,
-    boundedBy:
-      'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, MAX_RELAY_RESERVATIONS_PER_ADDRESS',
+    boundedBy: 'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, RELAY_RESERVATIONS_PER_ADDRESS',
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'circuits',
     async run(attack) {

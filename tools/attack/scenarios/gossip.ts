@@ -225,7 +225,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
     name: 'unread-gossip',
     who: 'member',
     does: '24 members who read nothing of the topic, and messages of 320 KiB that are to be passed on to them',
-    boundedBy: 'MAX_WAITING_GOSSIP_BYTES',
+    boundedBy: 'SLOW_GOSSIP_BYTES',
     legacy: {},
     aim: 'streams unread',
     async run(attack) {

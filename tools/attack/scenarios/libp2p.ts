@@ -119,7 +119,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'pings',
     who: 'stranger',
     does: 'pings without pause on several streams',
-    boundedBy: 'PINGS_PER_S, MAX_PING_STREAMS, UNPROVEN_STREAM_RATE',
+    boundedBy: 'PINGS, MAX_PING_STREAMS, UNPROVEN_STREAM_RATE',
     legacy: {},
     aim: 'blocks of 1,024 pings',
     run: (attack) =>
@@ -136,7 +136,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'muxer-pings',
     who: 'stranger',
     does: 'pings of the muxer itself without pause on 8 connections, thousands in each block of bytes',
-    boundedBy: 'MUXER_PINGS, MAX_REFUSED_PINGS, the loop budget',
+    boundedBy: 'PINGS, MAX_REFUSED_PINGS, the loop budget',
     legacy: {},
     aim: 'pings of the muxer',
     run: (attack) =>
@@ -226,7 +226,7 @@ export const LIBP2P_ATTACKS: readonly Scenario[] = [
     name: 'relay-reservations',
     who: 'stranger',
     does: 'asks for relay reservations with a fresh key each time',
-    boundedBy: 'membership, MAX_RELAY_RESERVATIONS',
+    boundedBy: 'membership, RELAY_RESERVATIONS',
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'reservations asked for',
     async run(attack) {

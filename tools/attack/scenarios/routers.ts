@@ -116,7 +116,7 @@ export const ROUTER_ATTACKS: readonly Scenario[] = [
       'a machine on the local network answers 400 times a second by mDNS: 12,000 peers that there are not, at addresses of others, of the machine ' +
       'itself and at names, and records that nobody needs',
     boundedBy:
-      'only addresses of the link, and of this machine none; MDNS_PACKETS, the loop budget, MDNS_FINDS, MAX_NEW_DIALS_PER_MINUTE',
+      'only addresses of the link, and of this machine none; MDNS_PACKETS, the loop budget, MDNS_FINDS, MAX_VAIN_DIALS_PER_MINUTE',
     aim: 'peers told of',
     victimArgs: ['--mdns', '--listen-maddrs=/ip4/0.0.0.0/tcp/0'],
     run: (attack) =>

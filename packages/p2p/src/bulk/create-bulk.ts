@@ -14,7 +14,7 @@ import type { Offer } from './bulk-message.ts'
 import { candidatesOf, type Endpoint, tcpPortsOf } from './candidates.ts'
 import { answerBulk, type ControlComponents, proposeBulk } from './control-channel.ts'
 import { dialTls } from './dial-tls.ts'
-import { createIdentities, type Identities } from './identities.ts'
+import { Identities } from './identities.ts'
 import {
   DISCONNECTED_MS,
   MAX_BULK_MESSAGE_BYTES,
@@ -61,7 +61,7 @@ class TlsBulk implements Bulk {
     this.#door = door
     this.#sockets = sockets
     this.#components = { ...components, logger: components.logger.child('bulk') }
-    this.#identities = createIdentities(components)
+    this.#identities = new Identities(components)
     this.#acceptor = new Acceptor({ ...components, log: components.logger.child('bulk') })
     this.#tls = createTlsAcceptor({
       identities: this.#identities,

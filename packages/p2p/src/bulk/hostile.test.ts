@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createRefusals, type Refusals } from '../refusals.ts'
 import type { Offer } from './bulk-message.ts'
 import { dialTls } from './dial-tls.ts'
-import { createIdentities, type Identities, identityText } from './identities.ts'
+import { Identities, identityText } from './identities.ts'
 import { HANDSHAKES } from './limits.ts'
 import { createTlsAcceptor, type TlsAcceptor } from './tls-acceptor.ts'
 import { createTlsDoor } from './tls-door.ts'
@@ -34,7 +34,7 @@ let opened: Socket[]
 beforeEach(async () => {
   ;[passed, accepted, opened] = [[], [], []]
   hasRoom = true
-  identities = createIdentities({ random: systemRandom })
+  identities = new Identities({ random: systemRandom })
   refusals = createRefusals({ clock: systemClock, emit: () => {} })
   acceptor = createTlsAcceptor({
     identities,

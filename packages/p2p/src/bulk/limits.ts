@@ -1,5 +1,5 @@
 /** Bounds and times of the bulk path. The sizes of identity, key and frame header are fixed by the protocol. */
-import type { ScopeLimits } from '@mesh/core/limits'
+import type { BackoffBounds, ScopeLimits } from '@mesh/core/limits'
 
 /** Protocol: length of a TLS identity, in bytes; it stands as base64url text in the handshake. */
 export const IDENTITY_BYTES = 16
@@ -62,9 +62,8 @@ export const OPEN_BUDGET_MS = 200
 export const OPEN_BUDGET_REACHED_MS = 1_000
 /** The offer and its answer, in ms. */
 export const NEGOTIATE_MS = 5_000
-/** Waits between two tries to reach a peer that could not be reached: the shortest and the longest, in ms. */
-export const RETRY_LEAST_MS = 5_000
-export const RETRY_MOST_MS = 600_000
+/** Waits between two tries to reach a peer that could not be reached. */
+export const RETRY = { leastMs: 5_000, mostMs: 600_000 } satisfies BackoffBounds
 /** Streams end so long after the last libp2p connection with their peer, which is what proves that it is alive, in ms. */
 export const DISCONNECTED_MS = 60_000
 /** Between two TCP keep-alive probes of a silent connection, in ms. */

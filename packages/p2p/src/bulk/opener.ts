@@ -19,8 +19,7 @@ import {
   OPEN_BUDGET_MS,
   OPEN_BUDGET_REACHED_MS,
   READY_CONNECTIONS,
-  RETRY_LEAST_MS,
-  RETRY_MOST_MS,
+  RETRY,
   SPARE_IDLE_MS,
   UNUSED_PEER_MS,
 } from './limits.ts'
@@ -84,7 +83,7 @@ export class Opener {
 
   constructor(init: OpenerInit) {
     this.#init = init
-    this.#backoff = createBackoff({ leastMs: RETRY_LEAST_MS, mostMs: RETRY_MOST_MS }, init)
+    this.#backoff = createBackoff(RETRY, init)
     this.#usedAt = init.clock.monotonic()
     this.#tidyLater()
   }

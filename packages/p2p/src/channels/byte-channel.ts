@@ -2,6 +2,7 @@
 import { type Clock, MeshError } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { HeldBytes } from '../libp2p/held-bytes.ts'
+import { encodePrefix } from '../length-prefix.ts'
 import { SEND_STALL_MS } from './limits.ts'
 import { CHANNEL_CLOSE_MS, READ_HIGH_WATER_BYTES } from '../limits.ts'
 import type { ByteStream, Channel } from '../p2p-node.ts'
@@ -171,14 +172,9 @@ class ByteChannel implements Channel {
 
 /** One buffer: a second piece would cost a second TLS record and system call. */
 function withLength(message: Uint8Array): Uint8Array {
-  const { byteLength } = message
-  const prefixLength = byteLength < 0x80 ? 1 : byteLength < 0x4000 ? 2 : byteLength < 0x200000 ? 3 : 4
-  const bytes = new Uint8Array(prefixLength + byteLength)
-  let rest = byteLength
-  for (let at = 0; at < prefixLength; at++) {
-    bytes[at] = at === prefixLength - 1 ? rest : (rest & 0x7f) | 0x80
-    rest >>>= 7
-  }
-  bytes.set(message, prefixLength)
+  const prefix = encodePrefix(message.byteLength)
+  const bytes = new Uint8Array(prefix.byteLength + message.byteLength)
+  bytes.set(prefix)
+  bytes.set(message, prefix.byteLength)
   return bytes
 }

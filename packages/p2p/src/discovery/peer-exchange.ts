@@ -60,7 +60,7 @@ export class PeerExchange {
   readonly #log: Logger
   readonly #self: string
   readonly #records = new PeerRecords()
-  /** What other subjects signed, by subject: several members tell the same, and each check costs. */
+  /** Digests that verified, by subject: several members tell the same, and each check costs. */
   readonly #verified = new BoundedMap<string, string>(MAX_PEER_RECORDS)
   readonly #mayTellNew: ReturnType<typeof createAddressRate>
   readonly #channels = new Map<string, ExchangeChannel>()

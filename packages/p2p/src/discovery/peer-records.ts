@@ -57,7 +57,7 @@ function isModest(envelope: Uint8Array): boolean {
   return envelope.length <= MAX_PEER_RECORD_BYTES && hasShape(envelope, SHAPE)
 }
 
-/** What a record tells, as far as it is needed: one may have hundreds of addresses, of a thousand bytes each in memory. */
+/** The needed part of a record: one may have hundreds of addresses, of a thousand bytes each in memory. */
 export interface ToldRecord {
   readonly subject: string
   readonly seq: bigint

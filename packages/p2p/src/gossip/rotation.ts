@@ -20,7 +20,7 @@ interface Overlap {
   readonly republish: { readonly beforeMs: number; readonly afterMs: number }
 }
 
-/** Gives the overlap for windows of this length; short windows get a share, so that never more than two topics overlap. */
+/** Gives the overlap for windows of this length; short windows have less, so that never more than two topics overlap. */
 export function overlapOf(intervalMs: number): Overlap {
   return {
     leadMs: Math.min(TOPIC_LEAD_MS, intervalMs * 0.3),

@@ -1,8 +1,8 @@
 /**
  * The network's sealed gossip topic, and its rotation. Nothing goes to or comes from a peer that is kept out (`kept-out.ts`).
  *
- * Out: a message is sealed with the window's key, published on its topic, for a while on the previous one too, and repeated if a
- * boundary may have swallowed it (`legacy/republications.ts`).
+ * Out: a message is sealed with the window's key and published on its topic, for a while on the previous one too. It is
+ * repeated if a boundary may have swallowed it (`legacy/republications.ts`).
  *
  * In: gossipsub checks the signature. `message-validator.ts` judges author, envelope and seal. Listeners hear it once and may
  * refuse. Gossipsub forwards what was taken.
@@ -68,7 +68,7 @@ interface GossipTopicInit {
 }
 
 /** A `GossipTopic` with a life; it may start before or after libp2p. */
-export class GossipTopicService {
+export class GossipTopicService implements GossipTopic {
   readonly #config: NetworkConfig
   readonly #components: GossipTopicComponents
   readonly #log: Logger

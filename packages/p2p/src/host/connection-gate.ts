@@ -19,7 +19,7 @@ interface GateInit {
   readonly view: Pick<HostView, 'isMember' | 'connections' | 'allConnections'>
   /** Sees the connections that come in, and says who is back too soon. */
   readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
-  /** Shares reservations between addresses; none are shared without it. */
+  /** Bounds reservations by address; none are bounded without it. */
   readonly reservations?: ReservationLimits
   /** The most circuits of one peer; `MAX_RELAY_CIRCUITS_PER_PEER` by default. */
   readonly maxCircuitsPerPeer?: number

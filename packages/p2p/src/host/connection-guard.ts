@@ -1,7 +1,7 @@
 /**
  * Keeps room for members.
  *
- * 1. Unproven connections have a share of their own (`eviction.ts`).
+ * 1. Unproven connections have bounds of their own (`eviction.ts`).
  * 2. A peer that was evicted twice waits before it comes back.
  */
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'

@@ -1,5 +1,5 @@
 /**
- * Which connections go when there are too many. Peers that have not proven anything have a small share of their own, so
+ * Which connections go when there are too many. Peers that have not proven anything have a small bound of their own, so
  * that they take no place of a member; members have the rest. Keys cost nothing, so the address with the most goes
  * first. Pure: a list in, a list out.
  */

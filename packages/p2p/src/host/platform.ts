@@ -1,4 +1,4 @@
-/** What differs between a machine, a browser and a test: transports, and the parts that join later. */
+/** The differences between a machine, a browser and a test: transports, and the parts that join later. */
 import type { SealCipher } from '@mesh/network'
 import type { Libp2pOptions } from 'libp2p'
 import type { AddressRules } from '../addresses/address-rules.ts'

@@ -1,7 +1,7 @@
 /**
- * A legacy node holds its bootstrap peers as direct peers of gossipsub, and prunes them whenever they graft it, so
- * that the bootstrap node's mesh stays empty and it passes nothing on (docs/WIRE.md 3.1 and D40). A peer that prunes
- * us at once therefore becomes a direct peer of ours, and stops being one when it grafts us after all.
+ * A legacy node holds its bootstrap peers as direct peers of gossipsub, and prunes them whenever they graft it. So the bootstrap
+ * node's mesh stays empty, and it passes nothing on (docs/WIRE.md 3.1 and D40). A peer that prunes us at once becomes a
+ * direct peer of ours, until it grafts us after all.
  */
 import type { GossipSubEvents } from '@libp2p/gossipsub'
 import type { Clock, Logger } from '@mesh/core'

@@ -1,6 +1,6 @@
 /**
- * Publications that legacy nodes may have missed around a change of the keys: one that crossed the boundary before us
- * could not open them, and one that was rebuilding its gossip never read them (docs/WIRE.md 3.3).
+ * Publications that legacy nodes may have missed around a change of the keys (docs/WIRE.md 3.3): they could not open them yet,
+ * or were rebuilding their gossip.
  */
 import { MAX_REPUBLISHED, MAX_REPUBLISHED_BYTES } from './limits.ts'
 

@@ -4,13 +4,13 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { IDENTIFIES, PING_IDLE_MS } from './limits.ts'
-import { PINGS_BURST } from '../limits.ts'
+import { PINGS } from '../limits.ts'
 import { answerPings } from './answer-pings.ts'
-import { createIdentifyRate } from './inbound-rates.ts'
+import { createAddressRate } from '../addresses/address-rate.ts'
 
 let clock: ManualClock
 let handle: StreamHandler
-const connection = {} as Connection
+const connection = { id: 'here' } as Connection
 
 /** A stream that a test speaks into. */
 class Pinged extends EventTarget {
@@ -56,12 +56,12 @@ describe('pings', () => {
   test('that come faster than a few a second end their stream, and others of the connection', async () => {
     const stream = open()
     stream.say(new Uint8Array(1 << 20))
-    expect(stream.answers).toHaveLength(PINGS_BURST)
+    expect(stream.answers).toHaveLength(PINGS.burst)
     expect(stream.aborted?.message).toBe('too many pings')
     const second = open()
     second.say(new Uint8Array(32))
     expect(second.answers).toEqual([])
-    const elsewhere = open({} as Connection)
+    const elsewhere = open({ id: 'elsewhere' } as Connection)
     elsewhere.say(new Uint8Array(32))
     expect(elsewhere.answers).toHaveLength(1)
     await clock.advance(1_000)
@@ -79,7 +79,7 @@ describe('pings', () => {
 })
 
 test('who identifies itself without pause is bounded by its address, and all addresses together', async () => {
-  const isAllowed = createIdentifyRate(clock)
+  const isAllowed = createAddressRate(IDENTIFIES, clock)
   const from = (host: string) => isAllowed({ remoteAddr: multiaddr(`/ip4/${host}/tcp/4001`) })
   const count = (host: string, times: number) =>
     Array.from({ length: times }, () => from(host)).filter(Boolean).length

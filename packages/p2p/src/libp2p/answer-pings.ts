@@ -1,32 +1,25 @@
 /** Answers libp2p's pings, a few a second for each connection. The library's own service has no bound. */
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Stream } from '@libp2p/interface'
 import type { Registrar } from '@libp2p/interface-internal'
 import { type Clock, toError } from '@mesh/core'
-import { createTokenBucket, type TokenBucket } from '@mesh/core/limits'
+import { createRate } from '@mesh/core/limits'
 import { MAX_PING_STREAMS, PING_IDLE_MS } from './limits.ts'
-import { PINGS_BURST, PINGS_PER_S } from '../limits.ts'
+import { PINGS } from '../limits.ts'
 import { PING_BYTES, PING_PROTOCOL } from './ping.ts'
 
 /** Takes the place of the library's answering side once a host has started; who pings faster than a person or a monitor does loses the stream. */
 export async function answerPings(registrar: Pick<Registrar, 'handle'>, clock: Clock): Promise<void> {
-  const buckets = new WeakMap<Connection, TokenBucket>()
-  const bucketOf = (connection: Connection) => {
-    const known = buckets.get(connection)
-    if (known !== undefined) return known
-    const bucket = createTokenBucket({ perSecond: PINGS_PER_S, burst: PINGS_BURST }, clock)
-    buckets.set(connection, bucket)
-    return bucket
-  }
+  const rate = createRate({ perPeer: PINGS }, clock)
   await registrar.handle(
     PING_PROTOCOL,
-    (stream, connection) => answer(stream, { bucket: bucketOf(connection), clock }),
+    (stream, { id }) => answer(stream, { mayAnswer: () => rate.take({ peer: id }), clock }),
     { maxInboundStreams: MAX_PING_STREAMS, runOnLimitedConnection: true, force: true },
   )
 }
 
 function answer(
   stream: Stream,
-  { bucket, clock }: { readonly bucket: TokenBucket; readonly clock: Clock },
+  { mayAnswer, clock }: { readonly mayAnswer: () => boolean; readonly clock: Clock },
 ): void {
   let begun: Uint8Array = new Uint8Array()
   const end = (reason: string) => stream.abort(new Error(reason))
@@ -37,7 +30,7 @@ function answer(
     const bytes = Buffer.concat([begun, data.subarray()])
     let at = 0
     for (; at + PING_BYTES <= bytes.length; at += PING_BYTES) {
-      if (!bucket.take()) return end('too many pings')
+      if (!mayAnswer()) return end('too many pings')
       try {
         stream.send(bytes.subarray(at, at + PING_BYTES))
       } catch (error) {

@@ -16,7 +16,7 @@ import { createAddressRate, type IsAllowed } from '../addresses/address-rate.ts'
 /** Bounds who may say what it is to a host that has started. */
 export async function boundIdentify(registrar: Registrar, clock: Clock): Promise<void> {
   for (const protocol of IDENTIFY_PROTOCOLS)
-    await boundStreams(registrar, protocol, createIdentifyRate(clock))
+    await boundStreams(registrar, protocol, createAddressRate(IDENTIFIES, clock))
 }
 
 /** Bounds who may ask a host that relays for reservations and circuits; what is refused then costs a negotiation, too. */
@@ -32,9 +32,4 @@ async function boundStreams(registrar: Registrar, protocol: string, isAllowed: I
     return undefined
   }
   await registrar.handle(protocol, bounded, { ...options, force: true })
-}
-
-/** True for a connection whose address, and all together, have opened few enough streams of one protocol. */
-export function createIdentifyRate(clock: Clock): IsAllowed {
-  return createAddressRate(IDENTIFIES, clock)
 }

@@ -1,6 +1,6 @@
 /** Runs libp2p's ping over one given connection (the service pings a peer over any). */
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { type Clock, MeshError, type PeerId, type Random, toError } from '@mesh/core'
+import { type Clock, MeshError, type PeerId, type Random, toError, untilAborted } from '@mesh/core'
 import { PING_TIMEOUT_MS } from './limits.ts'
 import { connectionsTo } from './connections.ts'
 import { describeDialError } from './describe-dial-error.ts'
@@ -20,7 +20,6 @@ export async function pingConnection(
   { clock, random, signal }: { readonly clock: Clock; readonly random: Random; readonly signal: AbortSignal },
 ): Promise<number> {
   const stream = await connection.newStream([PING_PROTOCOL], { signal, runOnLimitedConnection: true })
-  let onAbort = () => {}
   try {
     const sent = clock.monotonic()
     const answer = new Promise<void>((resolve, reject) => {
@@ -30,21 +29,17 @@ export async function pingConnection(
         if (received >= PING_BYTES) resolve()
       })
       stream.addEventListener('close', ({ error }) => reject(error ?? new Error('the ping was not answered')))
-      onAbort = () => reject(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
     })
     // a stream that ended before the ping was sent rejects it while nobody waits yet
     answer.catch(() => {})
     stream.send(random.bytes(PING_BYTES))
-    await answer
+    await untilAborted(answer, signal)
     const rttMs = clock.monotonic() - sent
     stream.close().catch((error: unknown) => stream.abort(toError(error)))
     return rttMs
   } catch (error) {
     stream.abort(toError(error))
     throw error
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -61,9 +56,8 @@ export async function pingPeer(
 ): Promise<number> {
   const { clock, random, signal } = options
   const limit = new AbortController()
-  const onAbort = () => limit.abort(signal?.reason)
+  const ended = AbortSignal.any(signal === undefined ? [limit.signal] : [limit.signal, signal])
   const cancel = clock.after(PING_TIMEOUT_MS, () => limit.abort(new Error('no answer to a ping')))
-  signal?.addEventListener('abort', onAbort, { once: true })
   const tried = new Set<Connection>()
   let cause: unknown
   try {
@@ -72,15 +66,14 @@ export async function pingPeer(
       if (connection === undefined) throw unanswered(peer, cause)
       tried.add(connection)
       try {
-        return await pingConnection(connection, { clock, random, signal: limit.signal })
+        return await pingConnection(connection, { clock, random, signal: ended })
       } catch (error) {
         cause = error
-        if (limit.signal.aborted) throw unanswered(peer, cause)
+        if (ended.aborted) throw unanswered(peer, cause)
       }
     }
   } finally {
     cancel()
-    signal?.removeEventListener('abort', onAbort)
   }
 }
 

@@ -1,4 +1,4 @@
-/** libp2p's logger, which says nothing: the library would make one of 2.6 KB for each connection and stream. */
+/** A logger that says nothing: the library would make one of 2.6 KB for each connection and stream. */
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 
 const quiet: Logger = Object.assign(() => {}, {

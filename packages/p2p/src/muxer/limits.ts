@@ -21,8 +21,6 @@ export const MAX_EXTRA_PINGS = 16
 export const EXTRA_PING_GAP_MS = 1_000
 /** Shortest round trip that counts, in ms. */
 export const LEAST_ROUND_TRIP_MS = 1
-/** Pings of the other side that are answered. */
-export const MUXER_PINGS = { perSecond: 5, burst: 40 } as const
 /** Pings beyond that rate, which get no answer, until the connection ends. */
 export const MAX_REFUSED_PINGS = 200
 /** Longest time that a connection may take to close after a GoAway, in ms. */

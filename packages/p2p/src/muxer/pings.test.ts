@@ -2,7 +2,8 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { createManualClock, eventually, YAMUX, yamuxHead } from '@mesh/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { muxer } from './index.ts'
-import { MAX_REFUSED_PINGS, MUXER_PINGS } from './limits.ts'
+import { PINGS } from '../limits.ts'
+import { MAX_REFUSED_PINGS } from './limits.ts'
 
 test('pings are answered at a rate, and a peer that goes on loses the connection', async () => {
   const [far, inbound] = multiaddrConnectionPair({ delay: 0 })
@@ -16,10 +17,10 @@ test('pings are answered at a rate, and a peer that goes on loses the connection
   })
   const ping = (length: number) =>
     far.send(yamuxHead({ type: YAMUX.PING, flags: YAMUX.SYN, stream: 0, length }))
-  for (let id = 0; id < MUXER_PINGS.burst + 100; id++) ping(id)
-  await eventually(() => expect(answers).toBeGreaterThanOrEqual(MUXER_PINGS.burst))
-  expect([answers, inbound.status]).toEqual([MUXER_PINGS.burst, 'open'])
+  for (let id = 0; id < PINGS.burst + 100; id++) ping(id)
+  await eventually(() => expect(answers).toBeGreaterThanOrEqual(PINGS.burst))
+  expect([answers, inbound.status]).toEqual([PINGS.burst, 'open'])
   for (let id = 0; id < MAX_REFUSED_PINGS; id++) ping(id)
   await eventually(() => expect(inbound.status).not.toBe('open'))
-  expect(answers).toBe(MUXER_PINGS.burst)
+  expect(answers).toBe(PINGS.burst)
 })

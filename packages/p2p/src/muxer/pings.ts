@@ -8,8 +8,8 @@ import {
   MAX_EXTRA_PINGS,
   MAX_REFUSED_PINGS,
   MUXER_PING_INTERVAL_MS,
-  MUXER_PINGS,
 } from './limits.ts'
+import { PINGS } from '../limits.ts'
 
 export class Pings {
   /** Shortest round trip in ms: a ping that waited behind other bytes says nothing of the path. */
@@ -28,7 +28,7 @@ export class Pings {
   constructor(clock: Clock, send: (id: number, flags: number) => void) {
     this.#clock = clock
     this.#send = send
-    this.#answers = createTokenBucket(MUXER_PINGS, clock)
+    this.#answers = createTokenBucket(PINGS, clock)
   }
 
   /** Pings now and then. */

@@ -5,7 +5,7 @@ import type { AddressManager, Registrar } from '@libp2p/interface-internal'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { relayOf } from '../addresses/address-rules.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { AUTONAT_ASK_MS, DIAL_BACKS_BY_ADDRESS, DIAL_BACKS_IN_ALL, MAX_AUTONAT_ASKED } from './limits.ts'
+import { AUTONAT_ASK_MS, DIAL_BACKS, MAX_AUTONAT_ASKED } from './limits.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { AUTONAT_REQUEST_PROTOCOL } from '../protocols.ts'
@@ -25,8 +25,7 @@ export async function joinAutoNat(
   const { peerStore, connectionManager, registrar, randomWalk, logger } = components
   const addressManager = withoutRelayedCandidates(components.addressManager)
   const parts = { peerStore, connectionManager, registrar, randomWalk, logger }
-  const rates = { perAddress: DIAL_BACKS_BY_ADDRESS, all: DIAL_BACKS_IN_ALL }
-  const isAllowed = createAddressRate(rates, clock)
+  const isAllowed = createAddressRate(DIAL_BACKS, clock)
   await joinService(host, 'autonat', () =>
     boundDialBacks(autoNATv2()({ ...parts, addressManager }) as object, { isAllowed, dialFor }),
   )

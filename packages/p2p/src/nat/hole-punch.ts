@@ -5,7 +5,7 @@ import type { Clock } from '@mesh/core'
 import { createAddressRate } from '../addresses/address-rate.ts'
 import { relayOf } from '../addresses/address-rules.ts'
 import { joinService, type MeshHost } from '../libp2p/base-host.ts'
-import { HOLE_PUNCHES_BY_ADDRESS, HOLE_PUNCHES_IN_ALL } from './limits.ts'
+import { HOLE_PUNCHES } from './limits.ts'
 import { boundHolePunches } from '../upstream/dcutr/hole-punches.ts'
 import type { DialFor } from '../addresses/dials-for-others.ts'
 
@@ -19,8 +19,7 @@ export async function joinHolePunch(context: {
   const { peerStore, connectionManager, registrar, addressManager, transportManager, logger } =
     host.services.parts.components
   const parts = { peerStore, connectionManager, registrar, addressManager, logger }
-  const rates = { perAddress: HOLE_PUNCHES_BY_ADDRESS, all: HOLE_PUNCHES_IN_ALL }
-  const isAllowed = createAddressRate(rates, clock)
+  const isAllowed = createAddressRate(HOLE_PUNCHES, clock)
   await joinService(host, 'dcutr', () =>
     boundHolePunches(
       dcutr()({ ...parts, transportManager: withoutRelayedAddresses(transportManager) }) as object,

@@ -1,13 +1,16 @@
 /** Bounds and times of NAT traversal. */
+import type { RateInit } from '@mesh/core/limits'
 
-/** How often the peers of one address may have this node dial them for hole punching, a second and at once. */
-export const HOLE_PUNCHES_BY_ADDRESS = { perSecond: 2, burst: 64 } as const
-/** The same of all addresses together. */
-export const HOLE_PUNCHES_IN_ALL = { perSecond: 5, burst: 128 } as const
-/** How often one address may ask whether this node can dial it, a second in the long run and at once. */
-export const DIAL_BACKS_BY_ADDRESS = { perSecond: 0.5, burst: 16 } as const
-/** The same of all addresses together. */
-export const DIAL_BACKS_IN_ALL = { perSecond: 2, burst: 64 } as const
+/** How often peers may have this node dial them for hole punching. */
+export const HOLE_PUNCHES = {
+  perAddress: { perSecond: 2, burst: 64 },
+  all: { perSecond: 5, burst: 128 },
+} satisfies RateInit
+/** How often peers may ask whether this node can dial them. */
+export const DIAL_BACKS = {
+  perAddress: { perSecond: 0.5, burst: 16 },
+  all: { perSecond: 2, burst: 64 },
+} satisfies RateInit
 /** How often members are asked to dial addresses that nobody has confirmed, in ms. */
 export const AUTONAT_ASK_MS = 5_000
 /** The most peers that are asked at a time; the library itself asks three at once. */

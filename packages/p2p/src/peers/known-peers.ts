@@ -28,7 +28,7 @@ interface KnownPeersInit {
   readonly onForgotten: (peer: string) => void
 }
 
-/** Beyond the limit it forgets the unconnected peer that was silent longest, strangers before members. */
+/** Forgets the unconnected peer that was silent longest beyond the limit, strangers before members. */
 export class KnownPeers {
   readonly #init: KnownPeersInit
   readonly #byId = new Map<string, KnownPeer>()

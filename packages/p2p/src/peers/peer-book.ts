@@ -1,4 +1,4 @@
-/** What this node knows of each peer: a mirror of libp2p's peer store, with errors. */
+/** The knowledge of each peer: a mirror of libp2p's peer store, with errors. */
 import type { Connection, IdentifyResult, Libp2p, Peer } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import type { Clock } from '@mesh/core'

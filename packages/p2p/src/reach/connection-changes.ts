@@ -93,7 +93,7 @@ function onClosed(
       retireAt: undefined,
     })
   }
-  // the other end saw it fail and had a better use for its share
+  // the other end saw it fail and had a better use for its place
   if (!isAskedFor(draft.state, draft.now)) failRelayed(draft)
   change(draft, { relayed: undefined, upgrade: undefined, retireAt: undefined })
   const isBrief = closed.every(({ since }) => draft.now - since < BRIEF_CONNECTION_MS)

@@ -1,6 +1,6 @@
 /** Somebody waits for a connection: the peer's own addresses at once, a relay soon after, both once more. */
 import { ASKED_RELAY_STAGGER_MS, CONNECT_RETRY_MS, MAX_DEMAND_NEWS } from './limits.ts'
-import { change, type Draft, setDial, shareDirectDial, startDial } from './draft.ts'
+import { change, type Draft, setDial, joinDirectDial, startDial } from './draft.ts'
 import { type Demand, isConnected, type PeerAddress, type Route } from './peer-state.ts'
 
 export function onDemand(draft: Draft): void {
@@ -52,13 +52,12 @@ export function onDemandGranted(
 ): void {
   const { demand } = draft.state
   if (demand === undefined) return
-  const started =
-    route === 'direct' ? shareDirectDial(draft, 'demand', usable) : shareRelayDial(draft, usable)
+  const started = route === 'direct' ? joinDirectDial(draft, 'demand', usable) : joinRelayDial(draft, usable)
   change(draft, { demand: { ...demand, [route]: 'running' } })
   if (!started) onDemandDialFailed(draft, route)
 }
 
-function shareRelayDial(draft: Draft, usable: readonly PeerAddress[]): boolean {
+function joinRelayDial(draft: Draft, usable: readonly PeerAddress[]): boolean {
   const running = draft.state.dials.relay
   if (running !== undefined) {
     setDial(draft, 'relay', { ...running, purposes: [...new Set([...running.purposes, 'demand' as const])] })

@@ -78,11 +78,10 @@ export class Dials {
     signal: AbortSignal,
   ): Promise<Connection> {
     const complete = addresses.map(({ text }) => withPeer(multiaddr(text), peer))
-    const bound = isAskedFor ? 'asked' : 'bounded'
     const dialOne: RaceDialInit['dialOne'] = (address, limit) =>
       this.#isOverConnection(address)
         ? this.dialOne(address, limit)
-        : this.#hosts[bound](address, limit, () => this.dialOne(address, limit))
+        : this.#hosts.run(address, { signal: limit, isAskedFor }, () => this.dialOne(address, limit))
     return raceDial(complete, { dialOne, clock: this.#clock, signal })
   }
 

@@ -52,7 +52,7 @@ export function abandonDial(draft: Draft, route: Route): void {
 }
 
 /** Dials the peer's own addresses for one more purpose, or joins the dial under way. False: nothing to dial. */
-export function shareDirectDial(draft: Draft, purpose: Purpose, usable: readonly PeerAddress[]): boolean {
+export function joinDirectDial(draft: Draft, purpose: Purpose, usable: readonly PeerAddress[]): boolean {
   const addresses = usable.filter(({ relay }) => relay === undefined)
   const running = draft.state.dials.direct
   if (running === undefined) {

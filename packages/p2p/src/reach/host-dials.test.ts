@@ -36,7 +36,7 @@ function build(host = '/ip4/192.0.2.1') {
     } = {},
   ) => {
     const address = multiaddr(`${at}/tcp/${port}`)
-    const dialled = hosts[kind](address, signal, async () => {
+    const dialled = hosts.run(address, { signal, isAskedFor: kind === 'asked' }, async () => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       underWay.push({
         port,

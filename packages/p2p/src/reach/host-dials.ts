@@ -43,12 +43,6 @@ interface Host {
   readonly waiting: Set<() => void>
 }
 
-interface Watched {
-  readonly address: Multiaddr
-  readonly hosts: readonly Host[]
-  readonly signal: AbortSignal
-}
-
 const NEVER = Number.NEGATIVE_INFINITY
 /** Stands for all names together: whoever has a name can have as many as it likes, of any host. */
 const NAMES = 'names'
@@ -63,26 +57,18 @@ export class HostDials {
   }
 
   /**
-   * Dials when fewer dials of the host are under way.
+   * Dials when fewer dials of the host are under way, or at once where somebody asked for it.
    *
    * @throws HostRestsError; the signal's reason; what the dial throws
    */
-  async bounded<T>(address: Multiaddr, signal: AbortSignal, dial: () => Promise<T>): Promise<T> {
+  async run<T>(
+    address: Multiaddr,
+    { signal, isAskedFor }: { readonly signal: AbortSignal; readonly isAskedFor: boolean },
+    dial: () => Promise<T>,
+  ): Promise<T> {
     const hosts = this.#hostsOf(address)
-    if (this.#proven.has(String(address))) enter(hosts)
+    if (isAskedFor || this.#proven.has(String(address))) enter(hosts)
     else await this.#untilRoom(hosts, signal)
-    return await this.#watch({ address, hosts, signal }, dial)
-  }
-
-  /** Dials at once, as somebody asked for it; what becomes of it is noted. */
-  async asked<T>(address: Multiaddr, signal: AbortSignal, dial: () => Promise<T>): Promise<T> {
-    const hosts = this.#hostsOf(address)
-    enter(hosts)
-    return await this.#watch({ address, hosts, signal }, dial)
-  }
-
-  /** Dials, and notes what becomes of it; the hosts have been entered. */
-  async #watch<T>({ address, hosts, signal }: Watched, dial: () => Promise<T>): Promise<T> {
     try {
       const result = await dial()
       this.#proven.set(String(address), true)
@@ -101,12 +87,12 @@ export class HostDials {
     for (;;) {
       const full = hosts.find((host) => !this.#hasRoom(host))
       if (full === undefined) return enter(hosts)
-      const turn = Promise.withResolvers<void>()
-      full.waiting.add(turn.resolve)
+      const room = Promise.withResolvers<void>()
+      full.waiting.add(room.resolve)
       try {
-        await untilAborted(turn.promise, signal)
+        await untilAborted(room.promise, signal)
       } finally {
-        full.waiting.delete(turn.resolve)
+        full.waiting.delete(room.resolve)
       }
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The state of one peer that the node wants to reach. `step.ts` is the pure state machine, `plan.ts` shares what is scarce between
+ * The state of one peer that the node wants to reach. `step.ts` is the pure state machine, `plan.ts` divides what is scarce between
  * peers, `reach.ts` does the IO. Times are monotonic milliseconds. The rules:
  *
  * 1. Found: the smaller peer id dials at once, the greater one waits. Configured peers are dialled at once.
@@ -73,7 +73,7 @@ export interface Search {
   readonly triedAt: number | undefined
   /** When a relay may be dialled in this try; undefined: there is none, or it was tried. */
   readonly relayFrom: number | undefined
-  /** Only a relay leads there: waits for a share, or for a new direct address. */
+  /** Only a relay leads there: waits for a place, or for a new direct address. */
   readonly needsRelay: boolean
 }
 
@@ -86,7 +86,7 @@ export interface Demand {
   readonly since: number
   readonly direct: Progress
   readonly relay: Progress
-  /** The relay's turn, unless the direct dial fails before. */
+  /** When the relay is dialled, unless the direct dial fails before. */
   readonly relayFrom: number
   /** How often new addresses made a way that had failed be tried again. */
   readonly news: number
@@ -98,7 +98,7 @@ export interface Demand {
 export interface Upgrade {
   readonly tries: number
   readonly due: number
-  /** Undefined while it waits for its time and its share. */
+  /** Undefined while it waits for its time and its place. */
   readonly running: { readonly direct: Progress; readonly webrtc: Progress } | undefined
 }
 
@@ -115,7 +115,7 @@ export interface PeerState {
   readonly dialsFirst: boolean
   /** The state of a small generator, for draws. */
   readonly seed: number
-  /** 0 to 1: peers of equal rank that wait for a share are not taken by all nodes in the same order. */
+  /** 0 to 1: peers of equal rank that wait for a place are not taken by all nodes in the same order. */
   readonly lot: number
   /** The addresses, newest first. */
   readonly addresses: readonly PeerAddress[]
@@ -160,7 +160,7 @@ export type PeerInput =
       readonly addresses: readonly PeerAddress[]
       /** The way of discovery. */
       readonly source?: string
-      /** Whence it was told, as `addressGroupOf` gives it: those of one address have one turn. */
+      /** Whence it was told, as `addressGroupOf` gives it. */
       readonly from?: string
     }
   /** Somebody waits for a connection. */
@@ -289,6 +289,6 @@ export const isAskedFor = ({ askedAt, configured }: PeerState, now: number) =>
 export const isSearching = ({ dials }: PeerState) =>
   [dials.direct, dials.relay].some((dial) => dial?.purposes.includes('search') === true)
 
-/** Dials a relay, or waits for one, without anybody having asked: holds a share. */
+/** Dials a relay, or waits for one, without anybody having asked: holds a place. */
 export const holdsSpeculativeDial = ({ dials, configured }: PeerState) =>
   !configured && dials.relay !== undefined && !dials.relay.purposes.includes('demand')

@@ -1,11 +1,11 @@
 /**
- * Shares what is scarce between all peers: dials at a time, newcomers a minute, speculative relayed connections,
+ * Divides what is scarce between all peers: dials at a time and by minute, speculative relayed connections,
  * upgrades, reservations, connections. Pure: it reads the machines' states and says who may do what now.
  *
  * Speculative relayed connections: two members that only a relay joins are connected over it so that they can find a
  * direct path. In a star whose leaves reach nothing but the hub no such path exists, and all pairs at once would take
  * all of the hub's time. So one is tried at a time; each that becomes direct doubles that, up to a bound; one that does
- * not makes the next one wait, longer each time. It stays until another peer wants its share; the oldest that nobody
+ * not makes the next one wait, longer each time. It stays until another peer wants its place; the oldest that nobody
  * uses goes first. Gossip and the ledger need none of them: who relays is a member, on the topic, and connected to both.
  */
 import {
@@ -262,7 +262,7 @@ class Planner {
   }
 }
 
-/** Configured peers first, then members; of those that wait for a share by lot, of the others the longest due. */
+/** Configured peers first, then members; of those that wait for a place by lot, of the others the longest due. */
 function byRank(a: PeerState, b: PeerState): number {
   if (a.search === undefined || b.search === undefined) return 0
   const rank = RANK[a.search.kind] - RANK[b.search.kind]

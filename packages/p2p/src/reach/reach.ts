@@ -228,7 +228,7 @@ export class Reach {
     this.#wakeAt = Number.POSITIVE_INFINITY
   }
 
-  /** Lets time pass and shares what is scarce. */
+  /** Lets time pass and plans. */
   #run(): void {
     this.#cancelTimer()
     // whether a relayed connection is used decides if it may close, and streams come and go without an event

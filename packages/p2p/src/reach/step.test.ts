@@ -15,7 +15,7 @@ import {
   type SeenConnection,
 } from './peer-state.ts'
 import { step } from './step.ts'
-import { wakeAt } from './wake-at.ts'
+import { wakeAt } from './machines.ts'
 
 const ROUTES: readonly Route[] = ['direct', 'relay', 'webrtc']
 

@@ -1,7 +1,7 @@
 /** Making a relayed connection direct, and what follows when that fails. */
 import { backoffMs } from '@mesh/core/limits'
 import { SPECULATIVE_REST, UPGRADE_GREATER_ID_WAITS_MS, UPGRADE_RETRY_MS } from './limits.ts'
-import { change, type Draft, setDial, shareDirectDial } from './draft.ts'
+import { change, type Draft, setDial, joinDirectDial } from './draft.ts'
 import { isDirect, openOf, type PeerAddress, type Progress, type Route, type Upgrade } from './peer-state.ts'
 
 const NO_WAY = 'no direct way through the networks between us: relayed'
@@ -17,7 +17,7 @@ export function onUpgradeGranted(draft: Draft, usable: readonly PeerAddress[]): 
   if (upgrade === undefined || isDirect(draft.state)) return
   const relayAt = openOf(draft.state).find((connection) => !connection.direct)?.relayAt
   const running = (started: boolean): Progress => (started ? 'running' : 'failed')
-  const direct = running(shareDirectDial(draft, 'upgrade', usable))
+  const direct = running(joinDirectDial(draft, 'upgrade', usable))
   if (relayAt !== undefined) {
     const attempt = draft.state.attempts + 1
     change(draft, { attempts: attempt })
