@@ -1,7 +1,7 @@
 /** Asks this machine's router for a UDP port by PCP, and where it is older by NAT-PMP; the answer comes from it alone. */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { type Clock, type IpAddress, parseIp, type Random } from '@mesh/core'
+import { type Clock, delay, type IpAddress, parseIp, type Random } from '@mesh/core'
 import type { PortMapping } from '../port-mapping.ts'
 import { PORT_CONTROL_ASKS_MS } from '../limits.ts'
 import { isOutside } from '../local-network/outside-address.ts'
@@ -86,36 +86,30 @@ interface ExchangeInit {
 }
 
 /** Sends again until there is an answer, with growing pauses. */
-function exchange(
+async function exchange(
   socket: Socket,
   { request, nonce, kind, signal }: ExchangeInit,
   clock: Clock,
 ): Promise<PortControlAnswer> {
-  return new Promise((resolve, reject) => {
-    let tries = 0
-    let cancel = () => {}
-    const end = (finish: () => void) => {
-      cancel()
-      socket.off('message', onMessage)
-      signal.removeEventListener('abort', onAbort)
-      finish()
-    }
-    const onAbort = () => end(() => reject(signal.reason as Error))
-    const onMessage = (bytes: Uint8Array) => {
-      const answer = decodePortControl(bytes, nonce)
-      if (answer?.kind === 'refused')
-        end(() => reject(new Error(`the router refused to map a port (${answer.result})`)))
-      else if (answer?.kind === kind || answer?.kind === 'old') end(() => resolve(answer))
-    }
-    const send = () => {
-      const waitMs = PORT_CONTROL_ASKS_MS[tries++]
-      if (waitMs === undefined) return end(() => reject(new Error('the router does not answer')))
+  const { promise, resolve, reject } = Promise.withResolvers<PortControlAnswer>()
+  const over = new AbortController()
+  const onMessage = (bytes: Uint8Array) => {
+    const answer = decodePortControl(bytes, nonce)
+    if (answer?.kind === 'refused') reject(new Error(`the router refused to map a port (${answer.result})`))
+    else if (answer?.kind === kind || answer?.kind === 'old') resolve(answer)
+  }
+  const ask = async () => {
+    for (const waitMs of PORT_CONTROL_ASKS_MS) {
       socket.send(request)
-      cancel = clock.after(waitMs, send)
+      await delay(clock, waitMs, AbortSignal.any([signal, over.signal]))
     }
-    socket.on('message', onMessage)
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
-    else send()
-  })
+    throw new Error('the router does not answer')
+  }
+  socket.on('message', onMessage)
+  try {
+    return await Promise.race([promise, ask()])
+  } finally {
+    over.abort()
+    socket.off('message', onMessage)
+  }
 }
