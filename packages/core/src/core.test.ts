@@ -35,6 +35,7 @@ test('has these public names', () => {
     'createMemo',
     'delay',
     'dnsRecord',
+    'errorsOf',
     'fnv1a32',
     'formatAddressInRange',
     'heartbeatValue',

@@ -41,7 +41,7 @@ export {
 } from './ip.ts'
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { createMemo, type Memo } from './memo.ts'
-export { type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { errorsOf, type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
 export { isNodeName } from './node-name.ts'
 export {
   type PeerId,

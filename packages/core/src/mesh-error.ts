@@ -35,3 +35,8 @@ export class MeshError<Code extends string = string> extends Error {
     this.details = init.details ?? {}
   }
 }
+
+/** Gives the function that makes the errors of one package. */
+export function errorsOf<Code extends string>() {
+  return (code: Code, message: string, init?: MeshErrorInit) => new MeshError(code, message, init)
+}

@@ -1,4 +1,4 @@
-import { MeshError, type MeshErrorInit } from '@mesh/core'
+import { errorsOf } from '@mesh/core'
 
 /** Codes of the `MeshError`s that this package throws. */
 export type DnsErrorCode =
@@ -9,10 +9,4 @@ export type DnsErrorCode =
   /** Patterns could not be tried in time. */
   | 'dns.busy'
 
-export function dnsError(
-  code: DnsErrorCode,
-  message: string,
-  init: MeshErrorInit = {},
-): MeshError<DnsErrorCode> {
-  return new MeshError(code, message, init)
-}
+export const dnsError = errorsOf<DnsErrorCode>()

@@ -23,7 +23,6 @@ import type {
 import { notStored, stopped } from './ledger-errors.ts'
 import type { LedgerComponents, LedgerInit } from './ledger-init.ts'
 import { createLedgerEvents, type LedgerEvents } from './ledger-events.ts'
-import { forgetSome } from './state/forget-some.ts'
 import { LedgerState, type StateEdit } from './state/ledger-state.ts'
 import {
   DEFAULT_LIVENESS_MS,
@@ -234,7 +233,7 @@ class MeshLedger implements Ledger {
     const edit = this.#state.edit()
     const isOut = (row: KeyedEntry) =>
       owners.has(row.entry.owner as PeerId) && !this.#admits(row.entry.owner, row.bucket) && !keeps(row)
-    const { count, next } = forgetSome(edit, isOut, from)
+    const { count, next } = edit.forgetSome(isOut, from)
     return { count: this.#commit(edit, [...evictions(edit)]) === undefined ? count : 0, next }
   }
 

@@ -18,7 +18,7 @@ export { decodeEntries } from './blocks/decode-block.ts'
 export { encodeBlock, encodeEntry } from './blocks/encode-block.ts'
 export type { Entry, KeyedEntry } from './entries/entry.ts'
 export { comparePositions } from './state/position-order.ts'
-export { entryHash } from './entries/entry-hash.ts'
+export { entryHash } from './entries/fingerprint.ts'
 export { isVersionAhead } from './entries/version.ts'
 export { leaderOf } from './rules/leader.ts'
 export type {

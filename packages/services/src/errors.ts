@@ -1,4 +1,4 @@
-import { MeshError, type MeshErrorInit } from '@mesh/core'
+import { errorsOf } from '@mesh/core'
 
 /** Codes of the `MeshError`s that this package throws, and of its problems and last errors. */
 export type ServicesErrorCode =
@@ -25,10 +25,4 @@ export type ServicesErrorCode =
   | 'services.not_announced'
   | 'services.stopped'
 
-export function servicesError(
-  code: ServicesErrorCode,
-  message: string,
-  init: MeshErrorInit = {},
-): MeshError<ServicesErrorCode> {
-  return new MeshError(code, message, init)
-}
+export const servicesError = errorsOf<ServicesErrorCode>()

@@ -1,4 +1,4 @@
-import { MeshError, type MeshErrorInit } from '@mesh/core'
+import { errorsOf } from '@mesh/core'
 
 /** Codes of the `MeshError`s that this package throws. */
 export type TrustErrorCode =
@@ -23,10 +23,4 @@ export type TrustErrorCode =
   /** There is no such invite of this administrator. */
   | 'trust.unknown_invite'
 
-export function trustError(
-  code: TrustErrorCode,
-  message: string,
-  init: MeshErrorInit = {},
-): MeshError<TrustErrorCode> {
-  return new MeshError(code, message, init)
-}
+export const trustError = errorsOf<TrustErrorCode>()

@@ -1,5 +1,5 @@
 /** Who asks: this machine and the VPN, a network nearby, or somebody out in the Internet. */
-import { type Cidr, cidrContains, parseCidr, tryParseIp } from '@mesh/core'
+import { addressGroup, type Cidr, cidrContains, parseCidr, tryParseIp } from '@mesh/core'
 import type { Lane } from '@mesh/core/limits'
 
 export interface Client {
@@ -35,8 +35,5 @@ export function clientOf(text: string, ranges: readonly Cidr[]): Client {
 /** The lane of the loop budget in which a client's questions are answered. */
 export const laneOf = ({ place }: Client): Lane => (place === 'trusted' ? 'members' : 'strangers')
 
-/** A /24, or about a /64: addresses in it cost an attacker nothing. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address.replace(/\.\d+$/, '')
-  return address.split(':').slice(0, 4).join(':')
-}
+/** A /24 or a /64: addresses in it cost an attacker nothing. */
+const networkOf = (address: string) => addressGroup(address).replace(/\.\d+$/, '')

@@ -4,6 +4,8 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import { canonicalBytesWithSig } from './canonical.ts'
+import type { KeyedEntry } from './entry.ts'
 
 export const LIMBS = 8
 
@@ -27,9 +29,9 @@ export function subtractLimbs(sum: Uint32Array, at: number, from: Uint32Array, f
   }
 }
 
-/** Gives a SHA-256 as limbs. */
-export function hashLimbs(bytes: Uint8Array): Uint32Array {
-  const hash = sha256(bytes)
+/** An entry's hash, SHA-256 over the signed bytes and the signature, as limbs: what range fingerprints add up. */
+export function entryLimbs(keyed: KeyedEntry): Uint32Array {
+  const hash = sha256(canonicalBytesWithSig(keyed).bytes)
   const limbs = new Uint32Array(LIMBS)
   for (let limb = 0; limb < LIMBS; limb++) {
     const at = 4 * (LIMBS - 1 - limb)
@@ -49,4 +51,9 @@ export function limbsToBytes(limbs: Uint32Array, at = 0): Uint8Array {
 
 export function limbsToHex(limbs: Uint32Array, at = 0): string {
   return bytesToHex(limbsToBytes(limbs, at))
+}
+
+/** The same hash as 32 bytes: what replication calls an entry by. */
+export function entryHash(keyed: KeyedEntry): Uint8Array {
+  return limbsToBytes(entryLimbs(keyed))
 }

@@ -1,8 +1,7 @@
 /** Is a copy of a ledger's file what was written, and will it open? Reads all of it, with other work in between. */
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, delay, MeshError } from '@mesh/core'
-import { canonicalBytesWithSig } from '../entries/canonical.ts'
-import { addLimbs, hashLimbs, LIMBS, limbsToHex } from '../entries/fingerprint.ts'
+import { addLimbs, entryLimbs, LIMBS, limbsToHex } from '../entries/fingerprint.ts'
 import { REST_MS, SLICE_MS } from '../limits.ts'
 import type { StoreErrorCode } from '../state/store.ts'
 import { translating } from './store-errors.ts'
@@ -30,7 +29,7 @@ export async function verifyCopy(
     for (;;) {
       const { done, value } = translating(original, () => rows.next())
       if (done === true) break
-      addLimbs(sum, 0, hashLimbs(canonicalBytesWithSig(value).bytes), 0)
+      addLimbs(sum, 0, entryLimbs(value), 0)
       if (clock.monotonic() - sliceStartMs < SLICE_MS) continue
       await delay(clock, REST_MS, signal)
       sliceStartMs = clock.monotonic()

@@ -1,5 +1,5 @@
 /** One entry against the ledger: its verdict, and whether it is stored (in mode `observe` refusals may be). */
-import { type PeerId, tryParsePeerId } from '@mesh/core'
+import { BoundedMap, type PeerId, tryParsePeerId } from '@mesh/core'
 import { canonicalBytes } from '../entries/canonical.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { checkBounds } from '../entries/entry-bounds.ts'
@@ -95,12 +95,9 @@ export function verifyEntry(
 
 /** Reading a peer id takes a quarter of the time that verifying a signature takes. */
 function createPeerCache(): (owner: string) => PeerId | undefined {
-  const known = new Map<string, PeerId>()
+  const known = new BoundedMap<string, PeerId>(MAX_CACHED_KEYS)
   return (owner) => {
-    const cached = known.get(owner)
-    if (cached !== undefined) return cached
-    const peer = tryParsePeerId(owner)
-    if (known.size >= MAX_CACHED_KEYS) known.clear()
+    const peer = known.get(owner) ?? tryParsePeerId(owner)
     if (peer !== undefined) known.set(owner, peer)
     return peer
   }

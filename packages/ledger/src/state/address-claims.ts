@@ -72,7 +72,11 @@ export class AddressClaims {
       if (held > most || (held === most && held > 1 && each > owner)) [owner, most] = [each, held]
     }
     const rows = owner === '' ? undefined : subnet.signers.get(owner)?.rows
-    return rows?.values().reduce((oldest, row) => (byAge(row, oldest) < 0 ? row : oldest))
+    let oldest: KeyedEntry | undefined
+    for (const row of rows?.values() ?? []) {
+      if (oldest === undefined || byAge(row, oldest) < 0) oldest = row
+    }
+    return oldest
   }
 }
 

@@ -5,12 +5,12 @@
 import { MeshError, positionId } from '@mesh/core'
 import { genesisHead, hashByDigest, hashByPrint } from '../blocks/block-hash.ts'
 import { type PrunedTombstones, createPrunedTombstones } from './pruned-tombstones.ts'
-import { canonicalBytesWithSig } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
-import { hashLimbs, limbsToHex } from '../entries/fingerprint.ts'
+import { entryLimbs, limbsToHex } from '../entries/fingerprint.ts'
 import { formatGoTime } from '../go-json/go-time.ts'
 import { TreeSnapshot, digestOf } from './ledger-snapshot.ts'
-import type { LedgerLimits } from '../limits.ts'
+import type { Withdrawn } from '../ledger.ts'
+import { type LedgerLimits, MAX_WITHDRAWN_AT_ONCE, WITHDRAW_STEP_ENTRIES } from '../limits.ts'
 import { createQuota, type Quota } from './quota.ts'
 import type { BlockHead, Position, Snapshot } from '../snapshot.ts'
 import type { Store, StoredLedger, StoreErrorCode } from './store.ts'
@@ -44,7 +44,7 @@ export class LedgerState {
     this.init = init
     this.quota = createQuota(init)
     const stored = init.store.load()
-    this.tree = treeFrom([...(stored?.entries ?? [])].sort(comparePositions), hashOf)
+    this.tree = treeFrom([...(stored?.entries ?? [])].sort(comparePositions), entryLimbs)
     this.head = stored?.head ?? genesisHead(formatGoTime(init.now()))
     this.pruned = createPrunedTombstones(init.limits.maxRememberedTombstones, stored?.pruned ?? [])
     if (stored !== undefined && limbsToHex(this.tree.sums) !== stored.fingerprint) throw damaged(init.store)
@@ -127,7 +127,7 @@ export class StateEdit {
     const before = this.get(keyed)
     if (before !== undefined) this.#state.quota.uncount(before)
     this.#state.quota.count(keyed)
-    this.#tree = treeSet(this.#tree, keyed, hashOf(keyed))
+    this.#tree = treeSet(this.#tree, keyed, entryLimbs(keyed))
     this.#changes.set(positionId(keyed), { position: keyed, row: keyed })
   }
 
@@ -146,6 +146,22 @@ export class StateEdit {
     this.remove(position)
     this.#forgotten.add(positionId(position))
     this.noteEvicted([before])
+  }
+
+  /**
+   * Forgets entries from a position on, a few at a time: each costs as much as one that is written.
+   * @returns how many, and where to go on
+   */
+  forgetSome(isOut: (row: KeyedEntry) => boolean, from: Position | undefined): Withdrawn {
+    let [count, walked] = [0, 0]
+    for (const row of this.rowsFrom(from)) {
+      const isEnough = walked++ === WITHDRAW_STEP_ENTRIES || count === MAX_WITHDRAWN_AT_ONCE
+      if (isEnough) return { count, next: { bucket: row.bucket, key: row.key } }
+      if (!isOut(row)) continue
+      this.forget(row)
+      count++
+    }
+    return { count, next: undefined }
   }
 
   /** These were removed for want of room, and are told as changes. */
@@ -222,10 +238,6 @@ export class StateEdit {
 
 function* rowsOf(tree: Tree): Generator<KeyedEntry> {
   for (const rows of leavesFrom(tree, undefined)) yield* rows
-}
-
-function hashOf(row: KeyedEntry): Uint32Array {
-  return hashLimbs(canonicalBytesWithSig(row).bytes)
 }
 
 function damaged(store: Store): MeshError<StoreErrorCode> {

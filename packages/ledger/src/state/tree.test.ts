@@ -1,9 +1,8 @@
 import { stringifyExactJson } from '@mesh/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalBytesWithSig } from '../entries/canonical.ts'
 import type { KeyedEntry } from '../entries/entry.ts'
-import { addLimbs, hashLimbs, LIMBS, limbsToHex } from '../entries/fingerprint.ts'
+import { addLimbs, entryLimbs, LIMBS, limbsToHex } from '../entries/fingerprint.ts'
 import { TreeSnapshot } from './ledger-snapshot.ts'
 import type { Position } from '../snapshot.ts'
 import { treeGet } from './tree.ts'
@@ -11,7 +10,6 @@ import { treeDelete, treeFrom, treeSet } from './tree-edit.ts'
 import { emptyTree, type Tree } from './tree-node.ts'
 import { comparePositions } from './position-order.ts'
 
-const hashOf = (row: KeyedEntry) => hashLimbs(canonicalBytesWithSig(row).bytes)
 const head = { index: 0, timestamp: '', hash: '', prevHash: '' }
 const view = (tree: Tree) => new TreeSnapshot({ head, tree, livenessMs: 1, admits: () => true })
 
@@ -60,7 +58,7 @@ function createTwin() {
 
 function sumOf(rows: readonly KeyedEntry[]): string {
   const sum = new Uint32Array(LIMBS)
-  for (const row of rows) addLimbs(sum, 0, hashOf(row), 0)
+  for (const row of rows) addLimbs(sum, 0, entryLimbs(row), 0)
   return limbsToHex(sum)
 }
 
@@ -74,7 +72,7 @@ function play(steps: readonly (typeof stepArb extends fc.Arbitrary<infer S> ? S 
     } else {
       const row = rowOf(step.at.bucket, step.at.key, step.version, step.deleted)
       twin.set(row)
-      tree = treeSet(tree, row, hashOf(row))
+      tree = treeSet(tree, row, entryLimbs(row))
     }
   }
   return { tree, twin }
@@ -143,7 +141,7 @@ describe('the tree against a slow twin', () => {
           if (step.type === 'delete') next = treeDelete(next, step.at)
           else {
             const row = rowOf(step.at.bucket, step.at.key, step.version, step.deleted)
-            next = treeSet(next, row, hashOf(row))
+            next = treeSet(next, row, entryLimbs(row))
           }
         }
         expect(stringifyExactJson([...view(tree).entries()])).toBe(held)
@@ -160,9 +158,9 @@ test.each([0, 1, 31, 32, 33, 500, 5000])(
     const rows = Array.from({ length: size }, (_, n) =>
       rowOf('b', `k${String(n).padStart(6, '0')}`, n, n % 3 === 0),
     )
-    const built = treeFrom(rows, hashOf)
+    const built = treeFrom(rows, entryLimbs)
     let written = emptyTree
-    for (const row of rows) written = treeSet(written, row, hashOf(row))
+    for (const row of rows) written = treeSet(written, row, entryLimbs(row))
     expect([...view(built).entries()]).toEqual([...view(written).entries()])
     expect(built.sums).toEqual(written.sums)
     expect(built.live).toBe(written.live)
@@ -171,7 +169,7 @@ test.each([0, 1, 31, 32, 33, 500, 5000])(
 
 test('a tree emptied in any order is empty, and finds what is left on the way', () => {
   const rows = Array.from({ length: 3000 }, (_, n) => rowOf('b', `k${(n * 7919) % 3000}`, n, false))
-  let tree = treeFrom(rows.toSorted(comparePositions), hashOf)
+  let tree = treeFrom(rows.toSorted(comparePositions), entryLimbs)
   for (const [at, row] of rows.entries()) {
     tree = treeDelete(tree, row)
     expect(treeGet(tree, row)).toBeUndefined()

@@ -1,4 +1,4 @@
-import { MeshError, type MeshErrorInit } from '@mesh/core'
+import { errorsOf, MeshError } from '@mesh/core'
 
 /** Codes of the `MeshError`s of sharing files. */
 export type FilesErrorCode =
@@ -27,13 +27,7 @@ export type FilesErrorCode =
   /** The file changed at the sender while it was sent; a later try begins with the new one, a few times. */
   | 'files.changed'
 
-export function filesError(
-  code: FilesErrorCode,
-  message: string,
-  init: MeshErrorInit = {},
-): MeshError<FilesErrorCode> {
-  return new MeshError(code, message, init)
-}
+export const filesError = errorsOf<FilesErrorCode>()
 
 /** Faults after which another try can succeed without a person doing something. */
 const PASSING: ReadonlySet<string> = new Set<FilesErrorCode>([
