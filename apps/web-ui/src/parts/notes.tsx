@@ -53,7 +53,7 @@ export function ErrorNote({ title, error, retry }: ErrorNoteProps) {
   )
 }
 
-/** What a part of the page reads from the node. */
+/** A part of what the page reads from the node. */
 export interface Read {
   readonly data: unknown
   readonly error: Error | null

@@ -7,7 +7,7 @@ export interface Column {
   readonly align?: 'end'
 }
 
-/** What a table shows. */
+/** The rows of a table and how they are shown. */
 export interface TableProps<Row> {
   /** The name of what the table shows, for screen readers. */
   readonly label: string

@@ -1,4 +1,4 @@
-/** What the pings of peers and of machines share. */
+/** The common part of the pings of peers and of machines. */
 import { isErrorCode } from '@mesh/api-contract'
 import { type Clock, MeshError } from '@mesh/core'
 import { PING_TIMEOUT_MS } from '../limits.ts'

@@ -42,7 +42,7 @@ export interface Prepared {
   readonly next?: string | undefined
 }
 
-export const JSON_TYPE = 'application/json'
+const JSON_TYPE = 'application/json'
 
 export function sendJson(req: Request, res: Response, value: unknown): void {
   const body = `${stringifyExactJson(value)}\n`

@@ -9,7 +9,7 @@ import css from './lists.module.css'
 
 interface PlainListProps<Row> {
   readonly title: string
-  /** What is read, in words: `the machines`. */
+  /** The subject in words: `the machines`. */
   readonly what: string
   readonly columns: readonly Column[]
   readonly read: Read & { readonly data: readonly Row[] | undefined }

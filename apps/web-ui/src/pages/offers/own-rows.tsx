@@ -32,7 +32,7 @@ interface OwnRowsProps<View> extends RowsProps<View> {
   renderCells(view: View): React.ReactNode
 }
 
-/** What this node has of one kind: name and state, and what is of that kind alone. */
+/** The things that this node has of one kind: name and state, and what is of that kind alone. */
 function OwnRows<View extends { readonly Name: string }>(props: OwnRowsProps<View>) {
   const { openName, to, view, columns, stateOf, renderCells, ...table } = props
   return (
