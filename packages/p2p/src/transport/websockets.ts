@@ -37,7 +37,14 @@ export function webSockets(sockets: Sockets): (components: TransportComponents) 
           async connect(socket) {
             const remoteAddr = remoteAddressOf(socket).encapsulate('/ws')
             const websocket = await accept(socket)
-            return new WebSocketConnection({ websocket, budget, clock, direction: 'inbound', remoteAddr, log })
+            return new WebSocketConnection({
+              websocket,
+              budget,
+              clock,
+              direction: 'inbound',
+              remoteAddr,
+              log,
+            })
           },
         })
       },
