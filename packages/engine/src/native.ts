@@ -4,9 +4,9 @@ import { engineError } from './errors.ts'
 
 export interface NativeAddon {
   readonly NativeEngine: new (init: NativeInit, wake: () => void) => NativeEngine
-  markSocket(fd: number, mark: number): void
-  capSegments(fd: number, bytes: number): void
-  allowFragments(fd: number): void
+  markSocket(descriptor: number, mark: number): void
+  capSegments(descriptor: number, bytes: number): void
+  allowFragments(descriptor: number): void
   trimMemory(): boolean
   reasonNames(): string[]
   eventNames(): string[]
@@ -20,12 +20,13 @@ export interface NativeInit {
   readonly privateKey: Uint8Array
   /** The UDP port, 0 for any; undefined when there is no socket. */
   readonly udpPort?: number
+  /** The mark of the socket's packets, 32 bits. */
   readonly udpMark?: number
   /** How many queues the interface has; undefined: by the number of cores. A memory device has one. */
   readonly queues?: number
   /** True: the kernel's WireGuard carries. */
   readonly kernel?: boolean
-  /** With `kernel`: the socket of a program that stands in for the kernel's netlink. */
+  /** The socket of a program that stands in for the kernel's netlink; for `kernel` alone. */
   readonly netlink?: string
 }
 
@@ -34,6 +35,7 @@ interface NativeDatagram {
   readonly port: number
   /** The port of the further socket that received it; 0: the engine's own. */
   readonly socket: number
+  /** How many bytes came; `bytes` may hold fewer. */
   readonly len: number
   readonly bytes: Uint8Array
 }
@@ -63,8 +65,12 @@ export interface NativeStats {
    */
   readonly rows: Float64Array
   readonly eventsDropped: number
-  /** The guests that were heard: the number of each, and the address with the port. */
-  readonly heard: readonly { readonly peer: number; readonly endpoint: string }[]
+  /** The guests that were heard: each peer by its index, and the address with the port. */
+  readonly heard: readonly {
+    /** Its index in the table. */
+    readonly peer: number
+    readonly endpoint: string
+  }[]
 }
 
 interface NativeProbePair {
@@ -74,6 +80,7 @@ interface NativeProbePair {
   readonly endpoints: string
 }
 
+/** The addon's engine. It calls each peer by its index in the table. */
 export interface NativeEngine {
   readonly publicKey: Uint8Array
   interface(): { name: string; mtu: number; offload: boolean; offloadUdp: boolean }
@@ -81,10 +88,11 @@ export interface NativeEngine {
   setAddresses(addresses: readonly string[]): void
   setRoutes(routes: readonly string[]): void
   restore(addresses: readonly string[], mtu: number): { restored: string[]; failed: string[] }
-  take(peer: number): Uint8Array | null
-  inject(peer: number, bytes: Uint8Array): boolean
-  injectPackets(peer: number, packets: Uint8Array): void
+  take(peerIndex: number): Uint8Array | null
+  inject(peerIndex: number, bytes: Uint8Array): boolean
+  injectPackets(peerIndex: number, packets: Uint8Array): void
   readonly udpPort: number | null
+  /** `socket` is the port of a further socket, or 0. */
   sendDatagram(endpoint: string, bytes: Uint8Array, socket: number): boolean
   openSocket(): number | null
   closeSocket(port: number): void
@@ -92,8 +100,8 @@ export interface NativeEngine {
   forgetProbes(token: Uint8Array): void
   takeDatagrams(): NativeDatagram[]
   active(): number[]
-  restart(peer: number): void
-  retryHandshake(peer: number): void
+  restart(peerIndex: number): void
+  retryHandshake(peerIndex: number): void
   /** Two numbers for each event: the index of its name in `eventNames`, and the peer's. */
   poll(): number[]
   failure(): string | null

@@ -159,16 +159,17 @@ interface ByteStreamOptions {
   readonly ungated?: boolean
 }
 
+export interface ServedStreamOptions extends ByteStreamOptions {
+  /** The most streams of one peer at a time. */
+  readonly maxPerPeer: number
+}
+
 export interface ByteStreams {
   /**
    * Serves a protocol. With `proven` a stream waits until its connection proved membership. Streams of other peers, and more than
    * `maxPerPeer` of one peer at a time, are reset and counted.
    */
-  handle(
-    protocol: string,
-    options: ByteStreamOptions & { readonly maxPerPeer: number },
-    handler: (stream: ByteStream) => void,
-  ): Promise<void>
+  handle(protocol: string, options: ServedStreamOptions, handler: (stream: ByteStream) => void): Promise<void>
   /**
    * Opens a stream on the best connection there is; makes a connection where there is none. With `from: 'heard'` the
    * connection needs no proof, and what is sent first goes along with the protocol's name: that the peer does not

@@ -3,10 +3,12 @@ import type { Metric } from '../ports.ts'
 
 type Samples = Metric['samples']
 
+/** Gives a family of one value, a number of things unless its name says another unit, or of one for each label. */
 export function gauge(name: string, help: string, value: number | Samples): Metric {
   return { name, help, type: 'gauge', samples: samplesOf(value) }
 }
 
+/** Gives a family of sums since the start in the same units: the number of things, seconds, bytes. */
 export function counter(name: string, help: string, value: number | Samples): Metric {
   return { name, help, type: 'counter', samples: samplesOf(value) }
 }

@@ -18,7 +18,7 @@ export type ReconcileFailure =
   /** All sessions together left too much waiting for an answer, and this one the most of its address. */
   | 'overload'
 
-/** What moved in one session. */
+/** Counts of what one session moved. */
 interface SessionCounts {
   /** Number of entries taken from the peer. */
   accepted: number

@@ -1,4 +1,4 @@
-/** The ways to peers over UDP, as the tunnels see them; `createPaths` makes them. */
+/** The ways to peers over UDP, as the tunnels see them. */
 import type { PeerId } from '@mesh/core'
 import type { Endpoint } from '@mesh/engine'
 import type { TunnelEngine } from '../ports.ts'
