@@ -29,6 +29,7 @@ const NOT_LISTED: Readonly<Record<string, string>> = {
   parseJsonBody: 'called for each request by http',
   parseKept: 'called by readStatement',
   parseTokenLine: 'called by parseTokenList',
+  tryParseMultiaddr: 'multiaddr() of the library without its exception',
   tryParseJson: 'JSON.parse without its exception',
 }
 

@@ -159,7 +159,7 @@ interface ByteStreamOptions {
   readonly ungated?: boolean
 }
 
-export interface ServedStreamOptions extends ByteStreamOptions {
+interface ServedStreamOptions extends ByteStreamOptions {
   /** The most streams of one peer at a time. */
   readonly maxPerPeer: number
 }

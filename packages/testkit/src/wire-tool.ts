@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ENGINE = join(import.meta.dirname, '../../engine')
+const TOOL = join(import.meta.dirname, '../../../tools/wire-tool')
 const TARGET = join(ENGINE, 'target')
 const FILE = join(TARGET, 'release/wire-tool')
 const BUILD = ['build', '--release', '--locked', '--features', 'tools', '--bin', 'wire-tool', '--quiet']
@@ -34,10 +35,8 @@ function findOrBuild(): Found {
 function isNewerThanSources(): boolean {
   const built = statSync(FILE, { throwIfNoEntry: false })?.mtimeMs
   if (built === undefined) return false
-  const sources = ['native', 'tools'].flatMap((folder) =>
-    readdirSync(join(ENGINE, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
-      join(folder, path),
-    ),
+  const sources = [join(ENGINE, 'native'), TOOL].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   )
-  return ['Cargo.lock', ...sources].every((path) => statSync(join(ENGINE, path)).mtimeMs <= built)
+  return [join(ENGINE, 'Cargo.lock'), ...sources].every((path) => statSync(path).mtimeMs <= built)
 }

@@ -161,7 +161,7 @@ export const DISCOVERY_ATTACKS: readonly Scenario[] = [
       `${TELLERS} keys tell of ${RECORDS} peers in each message that are nowhere, at ${ADDRESSES} addresses of third parties each, and of the same ` +
       'peers at others again and again; an honest member tells of one newcomer',
     boundedBy:
-      'addresses that tell of peers take turns; NEW_RECORDS, MAX_VAIN_DIALS_PER_MINUTE, MAX_FURTHER_NEW_DIALS, MAX_PARALLEL_DIALS',
+      'addresses that tell of peers take turns; NEW_RECORDS, MAX_VAIN_DIALS_PER_MINUTE, MAX_FURTHER_DIALS, MAX_PARALLEL_DIALS',
     legacy: {},
     // judged by a time that a besieged node does not keep
     isApart: true,

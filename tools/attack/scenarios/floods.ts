@@ -116,7 +116,7 @@ export const FLOOD_ATTACKS: readonly Scenario[] = [
     name: 'circuits',
     who: 'member',
     does: `${CIRCUIT_PEERS} keys have the victim relay for them, and as many others open circuits to each of them over and over`,
-    boundedBy: 'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, RELAY_RESERVATIONS_PER_ADDRESS',
+    boundedBy: 'MAX_RELAY_CIRCUITS_PER_PEER, MAX_RELAY_CIRCUITS_PER_ADDRESS, RELAY_RESERVATIONS',
     legacy: { meaningless: 'relays only where the internet reaches it' },
     aim: 'circuits',
     async run(attack) {

@@ -42,7 +42,7 @@ export const LEDGER_ATTACKS: readonly Scenario[] = [
     name: 'unknown-field',
     who: 'member',
     does: 'messages of 64 KiB with 63 MiB in a field that nobody knows, under fresh authors',
-    boundedBy: 'MAX_SKIPPED_BYTES, SKIP_PAUSE_BYTES, INFLATED_BYTES_RATE',
+    boundedBy: 'MAX_SKIPPED_BYTES, INFLATED_BYTES_RATE',
     legacy: {},
     aim: 'messages',
     async run(attack) {

@@ -120,7 +120,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     ...BASE,
     name: 'proxy-requests',
     does: 'thousands of requests in each block of bytes to the proxy, on 8 connections, for an origin that says nothing',
-    boundedBy: 'one request of a connection at a time; MAX_CLIENT_BEHIND_BYTES, MAX_WAITING_REQUESTS',
+    boundedBy: 'one request of a connection at a time; MAX_CLIENT_BEHIND_BYTES',
     run: (attack) =>
       besidePages(
         attack,
@@ -143,7 +143,7 @@ export const PROXY_ATTACKS: readonly Scenario[] = [
     name: 'proxy-heads',
     does: 'the first 60 KB of a request, of which a byte comes each second, on as many connections as the proxy takes, from ten addresses',
     boundedBy:
-      'PROXY_GREETING_MS, MAX_CLIENT_UNREAD_BYTES, LOCAL_CONNECTIONS: of the address with the most one makes way',
+      'PROXY_GREETING_MS, CLIENT_UNREAD_BYTES, LOCAL_CONNECTIONS: of the address with the most one makes way',
     run: (attack) =>
       besidePages(
         attack,
