@@ -35,6 +35,19 @@ export class ClientConnection extends Duplex {
   /** True where the request line of the head that comes now is complete. */
   isPastPath = false
 
+  // a class whose base declares properties cannot override them by accessors
+  static {
+    const of = (name: 'writable' | 'writableLength') => ({
+      get(this: ClientConnection) {
+        return this.#socket[name]
+      },
+    })
+    Object.defineProperties(this.prototype, {
+      writable: of('writable'),
+      writableLength: of('writableLength'),
+    })
+  }
+
   constructor(socket: Socket, init: ClientConnectionInit) {
     // a buffer would hand on heads while a request is answered
     super({ decodeStrings: false, readableHighWaterMark: 1 })
@@ -50,6 +63,7 @@ export class ClientConnection extends Duplex {
     })
     socket.on('error', () => {})
     socket.once('close', () => this.destroy())
+    socket.on('drain', () => this.emit('drain'))
     socket.on('timeout', () => this.emit('timeout'))
   }
 
@@ -118,20 +132,22 @@ export class ClientConnection extends Duplex {
     return piece
   }
 
-  // also of one piece
-  override _writev(
-    chunks: readonly { readonly chunk: string | Buffer; readonly encoding: BufferEncoding }[],
-    done: () => void,
-  ): void {
-    this.#socket.cork()
-    const isTaken = chunks.map(({ chunk, encoding }) => this.#socket.write(chunk, encoding)).every(Boolean)
-    this.#socket.uncork()
-    if (isTaken) done()
-    else this.#socket.once('drain', done)
+  // an answer goes straight to the socket, in one piece
+  override write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
+    return this.#socket.write(chunk as string, encoding as BufferEncoding, done as () => void)
   }
 
-  override _final(done: () => void): void {
-    this.#socket.end(done)
+  override cork(): void {
+    this.#socket.cork()
+  }
+
+  override uncork(): void {
+    while (this.#socket.writableCorked > 0) this.#socket.uncork()
+  }
+
+  override end(...last: unknown[]): this {
+    this.#socket.end(...(last as [string]))
+    return this
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -146,6 +162,6 @@ export class ClientConnection extends Duplex {
   }
 
   destroySoon(): void {
-    this.end(() => this.destroy())
+    this.#socket.destroySoon()
   }
 }
