@@ -1,5 +1,5 @@
 /**
- * A short form of `npm run soak`: two minutes of a small network that asks little, since the other tests with processes
+ * A short form of `npm run soak`: a minute of a small network that asks little, since the other tests with processes
  * run beside it.
  */
 import { expect, test } from 'vitest'
@@ -10,10 +10,10 @@ const MAX_PEAK_MB = 700
 
 test('a network under churn, writes and hostile traffic loses nothing and stays one', async () => {
   const result = await runSoak({
-    minutes: 2,
+    minutes: 1,
     nodes: 4,
     attacks: ['inflated-gossip', 'member-connections', 'unknown-field', 'turns-of-ranges'],
-    pace: { churnEveryMs: 15_000, attackMs: 3_000, restMs: 20_000, writeEveryMs: 1_000 },
+    pace: { churnEveryMs: 8_000, attackMs: 3_000, restMs: 10_000, writeEveryMs: 1_000 },
   })
   expect(result).toMatchObject({ nodes: 4, wrong: 0, ledgers: 1, failures: 0 })
   expect(result.peakMb).toBeLessThan(MAX_PEAK_MB)

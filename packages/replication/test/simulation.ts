@@ -1,5 +1,5 @@
 /**
- * A hundred members in virtual time: they write, claim, delete and announce while messages are lost, doubled and
+ * Many members in virtual time: they write, claim, delete and announce while messages are lost, doubled and
  * overtake each other, the network falls apart and heals, clocks are wrong and some members mean ill.
  */
 import type { PeerId } from '@mesh/core'
