@@ -42,8 +42,19 @@ test('memory in use is not collected again and again, with or without the addon'
   components.trim.mockRejectedValue(new Error('no addon'))
   const stop = startMemoryTrim(components)
   memory.used = 200 * MB
-  await components.clock.advance(200_000)
-  expect(components.collect).toHaveBeenCalledTimes(1)
+  await components.clock.advance(600_000)
+  expect(components.collect).toHaveBeenCalledTimes(6)
+  stop()
+})
+
+test('what a flood held while it was collected is collected when it has ended', async () => {
+  const { memory, ...components } = createProcess()
+  const stop = startMemoryTrim(components)
+  memory.used = 160 * MB
+  await components.clock.advance(60_000)
+  ;[memory.used, memory.garbage] = [60 * MB, 100 * MB]
+  await components.clock.advance(20_000)
+  expect(components.residentBytes()).toBe(100 * MB)
   stop()
 })
 

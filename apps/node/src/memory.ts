@@ -9,10 +9,12 @@ import type { Clock } from '@mesh/core'
 
 /** How often memory is looked at, in ms. */
 const LOOK_INTERVAL_MS = 20_000
-/** Growth since the last time that is worth a collection, in bytes. */
+/** Growth that is worth a collection, in bytes. */
 const SPARE_BYTES = 24 * 2 ** 20
-/** Largest heap that is collected, in bytes. A larger one pauses the node for too long. */
-const MAX_COLLECTED_BYTES = 64 * 2 ** 20
+/** How many collections in a row free little before the node takes its growth for memory in use. */
+const MAX_VAIN_COLLECTIONS = 6
+/** Largest heap that is collected, in bytes, garbage included. A larger one pauses the node for too long. */
+const MAX_COLLECTED_BYTES = 160 * 2 ** 20
 
 /** Call it once, when the node has started. */
 export function trimAfterStart(): void {
@@ -42,18 +44,23 @@ export const ownMemory = {
 
 /** Looks again and again; the returned function ends it. */
 export function startMemoryTrim({ clock, residentBytes, collect, trim }: MemoryTrimComponents): () => void {
-  let keptBytes = residentBytes()
+  let inUseBytes = residentBytes()
+  let vain = 0
   const look = async () => {
     try {
-      if (residentBytes() > keptBytes + SPARE_BYTES) {
+      const bytes = residentBytes()
+      inUseBytes = Math.min(inUseBytes, bytes)
+      if (bytes > inUseBytes + SPARE_BYTES) {
+        vain++
         await collect()
-        keptBytes = residentBytes()
         await trim()
+        if (residentBytes() < bytes - SPARE_BYTES) vain = 0
       }
-      keptBytes = Math.min(keptBytes, residentBytes())
     } catch {
       // no addon for this platform, or no more files may be open
     }
+    // all of it is in use: the next look begins anew
+    if (vain === MAX_VAIN_COLLECTIONS) [inUseBytes, vain] = [Number.POSITIVE_INFINITY, 0]
     if (!isStopped) cancel = clock.after(LOOK_INTERVAL_MS, () => void look())
   }
   let isStopped = false
