@@ -35,24 +35,22 @@ export class ClientConnection extends Duplex {
   /** True where the request line of the head that comes now is complete. */
   isPastPath = false
 
-  // a class whose base declares properties cannot override them by accessors
-  static {
-    const of = (name: 'writable' | 'writableLength') => ({
-      get(this: ClientConnection) {
-        return this.#socket[name]
-      },
-    })
-    Object.defineProperties(this.prototype, {
-      writable: of('writable'),
-      writableLength: of('writableLength'),
-    })
-  }
-
   constructor(socket: Socket, init: ClientConnectionInit) {
     // a buffer would hand on heads while a request is answered
     super({ decodeStrings: false, readableHighWaterMark: 1 })
     this.#socket = socket
     this.#init = init
+    // an answer goes straight to the socket, in one piece
+    this.write = socket.write.bind(socket)
+    this.cork = socket.cork.bind(socket)
+    this.uncork = () => {
+      while (socket.writableCorked > 0) socket.uncork()
+    }
+    Object.defineProperties(this, {
+      end: { value: socket.end.bind(socket) },
+      writable: { get: () => socket.writable },
+      writableLength: { get: () => socket.writableLength },
+    })
     socket.on('data', (bytes) => {
       this.#unread = bytes
       this.#handOn()
@@ -130,24 +128,6 @@ export class ClientConnection extends Duplex {
     this.#unread = piece.length === unread.length ? undefined : unread.subarray(piece.length)
     this.isPastPath ||= piece.includes(LINE_FEED)
     return piece
-  }
-
-  // an answer goes straight to the socket, in one piece
-  override write(chunk: unknown, encoding?: unknown, done?: unknown): boolean {
-    return this.#socket.write(chunk as string, encoding as BufferEncoding, done as () => void)
-  }
-
-  override cork(): void {
-    this.#socket.cork()
-  }
-
-  override uncork(): void {
-    while (this.#socket.writableCorked > 0) this.#socket.uncork()
-  }
-
-  override end(...last: unknown[]): this {
-    this.#socket.end(...(last as [string]))
-    return this
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
