@@ -1,5 +1,3 @@
-import { endOfTurn } from './limits/end-of-turn.ts'
-
 /** Time as an argument: everything that waits or asks the time gets a Clock, so that tests own time. */
 export interface Clock {
   /** Unix time in milliseconds (may have a fraction). */
@@ -7,7 +5,7 @@ export interface Clock {
   /** Milliseconds since some moment in the past, which setting the time of day does not change: for delays. */
   monotonic(): number
   /**
-   * Calls `run` once after `delayMs`, however long that is, with 0 at the end of this turn of the event loop; the returned function cancels. Does not keep the process
+   * Calls `run` once after `delayMs`, however long that is; the returned function cancels. Does not keep the process
    * alive unless asked to, for work that somebody already counts on.
    */
   after(delayMs: number, run: () => void, options?: { readonly keepAlive?: boolean }): () => void
@@ -33,8 +31,6 @@ export const systemClock: Clock = {
   },
   monotonic: () => performance.now(),
   after(delayMs, run, options) {
-    // a timer would wait for a millisecond, in which a busy machine gives the processor away
-    if (delayMs === 0) return endOfTurn(run)
     let timer: ReturnType<typeof setTimeout>
     const wait = (leftMs: number) => {
       timer =

@@ -80,8 +80,9 @@ function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> 
     const onData = (chunk: Buffer) => {
       if (body.length + chunk.length > MAX_BODY_BYTES) finish(tooLarge(undefined))
       else {
+        const heldBytes = body.heldBytes
         body.add(chunk)
-        if (place?.resize(body.length) === false) res.destroy()
+        if (body.heldBytes > heldBytes && place?.resize(body.heldBytes) === false) res.destroy()
       }
     }
     const onEnd = () => finish()
@@ -94,6 +95,10 @@ function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> 
 class GatheredBytes {
   #block = Buffer.alloc(0)
   length = 0
+
+  get heldBytes(): number {
+    return this.#block.length
+  }
 
   add(piece: Uint8Array): void {
     const length = this.length + piece.length

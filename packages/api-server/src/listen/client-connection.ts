@@ -2,7 +2,7 @@
  * A client's connection as Node's HTTP reads it. Node parses all that has come at once, before anything else runs: 64 KiB
  * may hold thousands of requests, or of pieces of a body. So the parser gets small pieces, each within the loop budget:
  *
- * 1. A piece ends with the head of a request. Health checks go first, then the addresses take turns.
+ * 1. A piece ends with the head of a request. Health checks go first and bodies last; the addresses take turns.
  * 2. While a request is answered, what is behind it waits, and the client is not read further.
  */
 import type { ServerResponse } from 'node:http'
@@ -101,7 +101,9 @@ export class ClientConnection extends Duplex {
     this.#isHandingOn = true
     const { budget, laneOf, key } = this.#init
     while (this.#unread !== undefined && this.#mayHandOn()) {
-      const turn = hasTurn ? undefined : budget.turn(laneOf(this.#unread), { key })
+      // each connection that comes waits for a turn, and bodies may take all of it
+      const lane = this.#last?.req.complete === false ? 'background' : laneOf(this.#unread)
+      const turn = hasTurn ? undefined : budget.turn(lane, { key })
       hasTurn = false
       if (turn !== undefined) {
         this.#socket.pause()
