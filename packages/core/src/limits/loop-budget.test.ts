@@ -32,6 +32,16 @@ test('a clock has one budget', () => {
   expect(loopBudget(clock)).toBe(budget)
 })
 
+test('a process that waits for a turn and does nothing else stays alive', () => {
+  const asked: unknown[] = []
+  const after = (_ms: number, _work: () => void, options?: object) => {
+    asked.push(options)
+    return () => {}
+  }
+  loopBudget({ monotonic: () => 0, after }).later('members', () => {})
+  expect(asked).toEqual([{ keepAlive: true }])
+})
+
 test('all lanes use the same turn, and the more important ones more of it', async () => {
   const { budget, turn, take } = createBudget()
   const lanes: Lane[] = ['health', 'control', 'members', 'strangers', 'background']

@@ -127,10 +127,12 @@ export class LoopBudget {
     const nowMs = this.#clock.monotonic()
     if (this.#startMs === undefined) {
       this.#startMs = nowMs
-      this.#clock.after(0, () => {
+      const end = () => {
         this.#startMs = undefined
         void this.#goOn()
-      })
+      }
+      // somebody may await this work in a process that has nothing else to do
+      this.#clock.after(0, end, { keepAlive: true })
     }
     return nowMs - this.#startMs
   }
