@@ -85,7 +85,7 @@ const isFlagOf = (name) => (word) =>
   word === `--${name}` || word.startsWith(`--${name}=`) || word === `--no-${name}`
 const variableOf = (name) => `MESH${name.replaceAll('-', '').toUpperCase()}`
 
-/** Made once, for this checkout; whoever has it can join. */
+/** Made once, for this checkout; anyone who has it can join. */
 function makeToken({ root, node, main }) {
   const folder = join(root, '.mesh')
   const file = join(folder, 'token')
@@ -99,7 +99,7 @@ function makeToken({ root, node, main }) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(`${file}.new`, stdout, { mode: 0o600 })
   renameSync(`${file}.new`, file)
-  console.log('Made a private network; its token is in .mesh/token: whoever has that file can join.')
+  console.log('Made a private network; its token is in .mesh/token: anyone who has that file can join.')
   return file
 }
 
@@ -129,7 +129,7 @@ function joinHelp({ root, network, addresses }) {
   if (file !== undefined) {
     lines.push(
       'Join from another machine of this local network, in a checkout like this one:',
-      `    scp ${accountName()}@${hostname()}:${file} mesh.token    # whoever has this file can join`,
+      `    scp ${accountName()}@${hostname()}:${file} mesh.token    # anyone who has this file can join`,
       `    npm start -- --token-file mesh.token${dialing(addresses.find((address) => !isLoopback(address)))}`,
     )
   }

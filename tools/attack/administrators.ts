@@ -25,7 +25,7 @@ export function memberStatement(
   return signEntry(admin, [ADMISSION, `${admin.peerId}/member/${peer}`, value])
 }
 
-/** An invite that an administrator made; whoever has its key may claim it for an hour. */
+/** An invite that an administrator made; anyone who has its key may claim it for an hour. */
 export function inviteStatement(config: NetworkConfig, admin: Signer, invite: Signer): KeyedEntry {
   const ExpiresAt = new Date(Date.now() + 3_600_000).toISOString()
   const value = { Network: networkId(config), Invite: invite.peerId, ExpiresAt, State: 'open', Label: 'x' }

@@ -1,5 +1,5 @@
 /**
- * Answers by mDNS whoever asks on its link, for an attack that is made from another namespace: thousands of peers in each
+ * Answers by mDNS anyone who asks on its link, for an attack that is made from another namespace: thousands of peers in each
  * packet, at addresses of others and of the machine that asks, and records that nobody needs. `hostile-neighbour.ts SELF VICTIM KIND`;
  * prints what it counted, a line of JSON each second.
  */

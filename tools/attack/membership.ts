@@ -24,7 +24,7 @@ export async function connectMember(attack: Attack, from?: string): Promise<Reac
   return reached
 }
 
-/** Proves membership to a victim that asks for it; a legacy node takes whoever comes. */
+/** Proves membership to a victim that asks for it; a legacy node takes anyone who comes. */
 export async function beMember({ target, config, signal }: Attack, reached: Reached): Promise<void> {
   if (target.kind === 'mesh') await proveMembership(reached, config, signal)
 }

@@ -48,7 +48,7 @@ export function App({ session, fetch, ...inside }: AppProps) {
 const never = () => () => {}
 const isNot = () => false
 
-/** Forgets what was read with another token, so that it is not shown to whoever comes next. */
+/** Forgets what was read with another token, so that it is not shown to anyone who comes next. */
 function Forgotten({ queryClient, children }: { queryClient: QueryClient; children: React.ReactNode }) {
   useEffect(() => queryClient.clear(), [queryClient])
   return children

@@ -79,7 +79,7 @@ impl SourceLimits {
     }
 }
 
-/// Whoever has one address of IPv6 has all of its /64.
+/// Anyone who has one address of IPv6 has all of its /64.
 fn group(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,

@@ -36,7 +36,7 @@ const rowsOf = (signer: Signer, bucket: string, count: number, version: bigint) 
 
 describe('a full ledger', () => {
   test.each(['notes', 'dns', 'machines'])(
-    'that two keys filled with %s has room for whoever comes, and for what this node writes',
+    'that two keys filled with %s has room for anyone who comes, and for what this node writes',
     async (bucket) => {
       const clock = createManualClock()
       const ledger = open(clock, { maxEntries: 400, maxSignerEntries: 300 })
@@ -66,7 +66,7 @@ describe('a full ledger', () => {
     },
   )
 
-  test('that many keys filled with a little each has room for whoever comes', () => {
+  test('that many keys filled with a little each has room for anyone who comes', () => {
     const clock = createManualClock()
     const ledger = open(clock, { maxEntries: 400 })
     for (const signer of signers.slice(1, 30)) {

@@ -23,7 +23,7 @@ export interface MemberSettings extends Omit<P2pNodeInit, 'network' | 'identity'
   readonly token: string
   /** 32 bytes as hex. */
   readonly seed: string
-  /** Answers mDNS by hand and reads nothing: whoever connects has found it, not the other way round. */
+  /** Answers mDNS by hand and reads nothing: anyone who connects has found it, not the other way round. */
   readonly answersOnly?: boolean
   /** A UDP port that it has routers map. */
   readonly mapsUdp?: number

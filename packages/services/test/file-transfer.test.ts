@@ -230,14 +230,14 @@ describe('a file', () => {
     expect(gone.error?.message).not.toContain(folder)
   })
 
-  it('is received by one process at a time in one place, and by whoever comes after one that is gone', async () => {
+  it('is received by one process at a time in one place, and by anyone who comes after one that is gone', async () => {
     await transfer({ onSent: cutAfter(1) })
     const lock = join(folder, 'copy.mesh-part/lock')
     writeFileSync(lock, RUNNING)
     expect((await transfer()).error?.code).toBe('files.locked')
     writeFileSync(lock, '')
     expect((await transfer({ onSent: cutAfter(1) })).error?.code).toBe('files.broken_off')
-    // the process that wrote it last is gone, whoever has its number since
+    // the process that wrote it last is gone, even if another process has its number by now
     writeFileSync(lock, '6 0')
     expect((await transfer({ onSent: cutAfter(2) })).error?.code).toBe('files.broken_off')
     writeFileSync(lock, PROCESSES.self)

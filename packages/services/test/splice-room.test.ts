@@ -13,7 +13,7 @@ const OTHER = parsePeerId('12D3KooWHUf9xhBJrXsVEHzvb1nzHRTpZ1pPLqiKoQuEbAPhRhHr'
 const ALONE = { unwritten: new Scope({ all: 2 * MUCH_UNWRITTEN_BYTES }), address: '' }
 const GREETING = Buffer.alloc(256 * 1024, 'greeting ')
 
-/** A target that says the same to whoever connects, and ends. */
+/** A target that says the same to anyone who connects, and ends. */
 async function listen(): Promise<number> {
   const server = createServer((socket) => socket.end(GREETING).on('error', () => {}))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

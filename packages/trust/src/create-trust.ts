@@ -29,7 +29,7 @@ export interface TrustInit {
   readonly network: string
   /** The peer gate's settings; without them this node has none. */
   readonly guard?: GuardInit | undefined
-  /** The public keys of the network's administrators, in the form of peer ids; none: whoever holds the token is in. */
+  /** The public keys of the network's administrators, in the form of peer ids; none: anyone who holds the token is in. */
   readonly administrators: readonly PeerId[]
   /** The code of an invite. */
   readonly invite?: string | undefined

@@ -80,5 +80,5 @@ export const MAX_CLAIM_LENGTH = 1_024
 export const MAX_CLAIMS_PER_INVITE = 4
 /** How long an invite is good unless it is told otherwise, in ms. */
 export const INVITE_LIFE_MS = 24 * 3_600_000
-/** The longest life of an invite, in ms: until it ends, whoever has its code may use it. */
+/** The longest life of an invite, in ms: until it ends, anyone who has its code may use it. */
 export const MAX_INVITE_LIFE_MS = 30 * 24 * 3_600_000

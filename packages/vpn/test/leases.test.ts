@@ -332,7 +332,7 @@ describe('a young lease', () => {
     await lab.stop()
   })
 
-  it('is no longer young after a restart, whoever has asked for it before', async () => {
+  it('is no longer young after a restart, even if others asked for it before', async () => {
     const lab = createLeaseLab(66, 2)
     const [disk, store] = [createRetainingStore(), createMemoryLease()]
     const anna = await lab.vpn(0, { disk, store })

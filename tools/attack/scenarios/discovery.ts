@@ -119,7 +119,7 @@ async function longMessage(at: number): Promise<readonly Told[]> {
   )
 }
 
-/** Says of itself what is given to whoever asks by identify. */
+/** Says of itself what is given to anyone who asks by identify. */
 async function answerIdentify(peer: Libp2p, answer: () => Promise<readonly Uint8Array[]>): Promise<void> {
   await peer.unhandle(IDENTIFY)
   await peer.handle(IDENTIFY, async (stream) => {

@@ -94,7 +94,7 @@ const KINDS: Readonly<Record<string, Serve>> = {
   },
 }
 
-/** Offers a file under a key of its own, and serves whoever asks for it. */
+/** Offers a file under a key of its own, and serves anyone who asks for it. */
 async function offerFile(attack: Attack, kind: string, serve: Serve): Promise<string> {
   const { signal, tally } = attack
   const name = `${kind}-${randomBytes(4).toString('hex')}`

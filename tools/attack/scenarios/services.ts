@@ -119,7 +119,7 @@ export async function listen(attack: Attack, place: ListenOptions, server: Serve
   attack.signal.addEventListener('abort', () => server.close())
 }
 
-/** Sends for ever to whoever connects. */
+/** Sends for ever to anyone who connects. */
 export function createEndless({ tally }: Attack): Server {
   const block = Buffer.alloc(1024 * 1024)
   return createServer((socket) => {

@@ -1,5 +1,5 @@
 /**
- * Attacks on what all others share: whoever has a few addresses takes all of it, and keeps it. Then somebody comes from another
+ * Attacks on what all others share: anyone who has a few addresses takes all of it, and keeps it. Then somebody comes from another
  * address, and wants a little.
  */
 import { createServer, type Server } from 'node:net'

@@ -14,7 +14,7 @@ interface OpenTrustInit {
   readonly stateDir: string
 }
 
-/** Undefined where whoever has the token is in. @throws MeshError `trust.*` */
+/** Undefined where anyone who has the token is in. @throws MeshError `trust.*` */
 export async function openTrust(
   { settings, network, identity, stateDir }: OpenTrustInit,
   { clock, random, log }: { readonly clock: Clock; readonly random: Random; readonly log: Logger },

@@ -70,7 +70,7 @@ function administratorProblems({ roster }: Administration, trust: Trust): readon
             code: 'trust.waiting',
             severity: 'warning',
             title: `${waiting} ${waiting === 1 ? 'peer waits' : 'peers wait'} to be let in`,
-            hint: '`mesh admin list` shows who; `mesh admin admit PEER` lets one in. Whoever has the token can ask.',
+            hint: '`mesh admin list` shows who; `mesh admin admit PEER` lets one in. Anyone who has the token can ask.',
           } as const,
         ]),
   ]

@@ -1,4 +1,4 @@
-/** Gives the advice of the command line, where the node's answer speaks to whoever asks over HTTP. */
+/** Gives the advice of the command line, where the node's answer speaks to anyone who asks over HTTP. */
 import { MeshError } from '@mesh/core'
 
 /**

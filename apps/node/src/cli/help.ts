@@ -8,7 +8,7 @@ const OPTION_COLUMN = 34
 
 /** The commands that people begin with; docs and the short help agree on these five. */
 const FIRST_STEPS: readonly (readonly [call: string, meaning: string])[] = [
-  ['mesh -g -b > mesh.token', 'make a network; whoever has this token is in it: keep it secret'],
+  ['mesh -g -b > mesh.token', 'make a network; anyone who has this token is in it: keep it secret'],
   ['sudo mesh --token-file mesh.token', 'join it: this machine gets an address and reaches the others'],
   ['mesh api --token-file mesh.token', 'join it without an interface, with the API and the web page'],
   ['mesh status', 'see what the running node sees: problems first'],

@@ -35,7 +35,7 @@ export interface NodeApiComponents {
   /** Says what is wrong with the ledger's file. */
   readonly keeper: LedgerKeeper
   readonly dns: NodeDns
-  /** Undefined where whoever has the token is in. */
+  /** Undefined where anyone who has the token is in. */
   readonly trust: Trust | undefined
   /** Undefined unless the node runs with `--debug`. */
   readonly debug: DebugPort | undefined

@@ -19,10 +19,10 @@ export function describeExposedFile(
   if (user === undefined || stat?.isFile() !== true) return undefined
   const told = shellWord(file)
   if (isForeign(stat, user)) {
-    return `${file} belongs to another user of this machine (uid ${stat.uid}), who can read and change it, and whoever has it can join the network: chown ${user.uid} ${told} && chmod 600 ${told}`
+    return `${file} belongs to another user of this machine (uid ${stat.uid}), who can read and change it, and anyone who has it can join the network: chown ${user.uid} ${told} && chmod 600 ${told}`
   }
   if ((stat.mode & OTHERS_READ_OR_WRITE) !== 0)
-    return `other users of this machine may read ${file}, and whoever has it can join the network: chmod 600 ${told}`
+    return `other users of this machine may read ${file}, and anyone who has it can join the network: chmod 600 ${told}`
   return describeExchangeable(file, user)
 }
 

@@ -4,6 +4,7 @@ import type { NodeDownloadView } from '@mesh/api-contract'
 import type { OfferShelf } from '@mesh/api-server'
 import { MeshError } from '@mesh/core'
 import type { Download, Downloads } from '@mesh/services'
+import { receivingView } from './receiving-view.ts'
 
 export function createDownloadShelf(downloads: Downloads): OfferShelf<NodeDownloadView> {
   return {
@@ -57,17 +58,7 @@ function downloadView({ name, destination, state, progress }: Download): NodeDow
     case 'connecting':
       return { ...base, Provider: state.provider }
     case 'receiving':
-      return {
-        ...base,
-        Provider: state.provider,
-        Path: state.path ?? null,
-        Transport: state.transport ?? null,
-        Files: state.fileCount,
-        Bytes: state.bytes,
-        TotalBytes: state.totalBytes ?? null,
-        Rate: Math.round(state.rate),
-        LeftMs: state.leftMs === undefined ? null : Math.round(state.leftMs),
-      }
+      return { ...base, ...receivingView(state) }
     case 'retrying':
       return { ...base, LastError: state.reason }
     case 'received':

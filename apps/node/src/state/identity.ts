@@ -12,7 +12,7 @@ import { readStateBytes } from '../files/read-state-file.ts'
 
 export interface Identity {
   readonly id: PeerId
-  /** 32 bytes; whoever has them is this node. */
+  /** 32 bytes; anyone who has them is this node. */
   readonly seed: Uint8Array
   /** The public key, 32 bytes. */
   readonly publicKey: Uint8Array

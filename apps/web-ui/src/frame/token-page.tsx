@@ -65,7 +65,9 @@ export function TokenPage({ session, fetch }: TokenPageProps) {
           </Button>
         </div>
         <div className={css.help}>
-          <p>Whoever runs the node makes one on its machine, with the file that it was started with:</p>
+          <p>
+            The person who runs the node makes one on its machine, with the file that it was started with:
+          </p>
           <Command text="mesh api-token create NAME --level admin --api-token-file FILE" />
         </div>
       </Form>

@@ -63,10 +63,10 @@ export function accessInWords({ Administrators, Members, Peerguard, Gate }: Admi
       waiting > 0 ? `${people(waiting, 'waits', 'wait')} to be let in.` : 'Nobody waits.',
     ].join(' ')
   }
-  if (!Peerguard) return 'Whoever has the token of this network is in.'
+  if (!Peerguard) return 'Anyone who has the token of this network is in.'
   return Gate
     ? 'The peer gate of this node is on: only peers of the trust zone use the network with it.'
-    : 'The peer gate of this node is off: whoever has the token uses the network with it.'
+    : 'The peer gate of this node is off: anyone who has the token uses the network with it.'
 }
 
 function people(count: number, one: string, many: string): string {

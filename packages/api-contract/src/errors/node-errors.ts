@@ -30,7 +30,7 @@ export const nodeErrors = {
   },
   'trust.no_administrators': {
     status: 404,
-    title: 'This network has no administrators: whoever has its token is in',
+    title: 'This network has no administrators: anyone who has its token is in',
     hint: 'Make one with `mesh admin init`, which prints a token that names it.',
   },
   'trust.no_admin_key': {

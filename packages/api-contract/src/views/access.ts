@@ -11,7 +11,7 @@ export const admissionView = later(() =>
       Peerguard: z.boolean().meta({ description: 'This node has a peer gate.' }),
       Gate: z.boolean().meta({ description: 'The gate is on.' }),
       Administrators: z.array(peerId()).meta({
-        description: 'Their public keys as peer ids; none: whoever has the token is in.',
+        description: 'Their public keys as peer ids; none: anyone who has the token is in.',
       }),
       HoldsKey: z.boolean().meta({ description: "This node holds an administrator's key." }),
       Revoked: z.boolean().meta({ description: 'This node itself was shut out.' }),

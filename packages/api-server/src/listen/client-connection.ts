@@ -101,7 +101,7 @@ export class ClientConnection extends Duplex {
     this.#isHandingOn = true
     const { budget, laneOf, key } = this.#init
     while (this.#unread !== undefined && this.#mayHandOn()) {
-      // each connection that comes waits for a turn, and bodies may take all of it
+      // Node accepts one connection in each turn, and bodies would make every turn as long as may be
       const lane = this.#last?.req.complete === false ? 'background' : laneOf(this.#unread)
       const turn = hasTurn ? undefined : budget.turn(lane, { key })
       hasTurn = false

@@ -29,7 +29,7 @@ export async function listenUnix(
     throw problem('api.folder_missing', message, 'Make the folder first')
   }
   await clearDeadSocket(path, clock)
-  // the system removes the name that a socket was bound to, whoever has it then: so ours gets its own
+  // the system removes the name that a socket was bound to, even if another program has it by then: so ours gets its own
   const bound = `${path}.${process.pid}`
   removeIfSocket(bound)
   await bind(server, bound)

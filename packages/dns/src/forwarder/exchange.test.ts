@@ -7,7 +7,7 @@ import { exchangeOverTcp } from './exchange.ts'
 
 const ANSWER = Buffer.alloc(5_000, 'answer ')
 
-/** A server that answers whoever asks in pieces of so many bytes. */
+/** A server that answers anyone who asks in pieces of so many bytes. */
 async function answerInPieces(pieceBytes: number): Promise<number> {
   const wire = Buffer.concat([Buffer.of(ANSWER.length >> 8, ANSWER.length & 0xff), ANSWER])
   const server = createServer({ noDelay: true }, (socket) => {

@@ -137,7 +137,7 @@ function inbound({ networks, connections, rules, keepsAnswers }: HostFacts): Vpn
       {
         code: 'exit.inbound',
         severity: 'warning',
-        title: `Whoever connects over TCP to this machine at ${at} from elsewhere is answered past the exit node, from that address`,
+        title: `Anyone who connects over TCP to this machine at ${at} from elsewhere is answered past the exit node, from that address`,
         hint: 'So a login over SSH stays. If nobody is to find this machine there, let a firewall drop what comes in; with --exit-node-block-lan answers are led into the exit.',
       },
     ]
@@ -147,7 +147,7 @@ function inbound({ networks, connections, rules, keepsAnswers }: HostFacts): Vpn
     {
       code: 'exit.inbound',
       severity: 'warning',
-      title: `Whoever connects to this machine at ${at} from elsewhere is answered through the exit node, and gets no answer`,
+      title: `Anyone who connects to this machine at ${at} from elsewhere is answered through the exit node, and gets no answer`,
       hint: `Reach it over the VPN; or let answers go back the way they came: \`${ip} rule add from ${address} lookup main pref ${FIRST_PREFERENCE - 1}\`.`,
     },
   ]

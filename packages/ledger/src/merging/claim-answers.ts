@@ -54,7 +54,7 @@ export class ClaimAnswers {
     this.#publish(due)
   }
 
-  /** Whoever has not heard that this node lives takes its entries for those of one that is gone. */
+  /** A member that has not heard that this node lives takes its entries for those of one that is gone. */
   #publish(positions: readonly Position[]): void {
     const { self, state, events } = this.#init
     const held = positions.flatMap((position) => {

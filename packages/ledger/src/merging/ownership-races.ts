@@ -114,7 +114,7 @@ export class OwnershipRaces {
   }
 
   /**
-   * Whoever holds such a claim took this node for gone; its own entry counts there again only above the claim. Below it
+   * A member that holds such a claim took this node for gone; its own entry counts there again only above the claim. Below it
    * the claimant may live all the same, and neither has heard of the other.
    */
   #answerStaleClaim({ incoming, existing, holder }: ForeignClaim): Reaction {

@@ -1,6 +1,6 @@
 /**
  * How far this machine's clock is from those of the other members, by what they tell in sessions and by the heartbeats that
- * they send themselves. It changes no judgement of entries: keys cost nothing, and whoever has many could set everybody's
+ * they send themselves. It changes no judgement of entries: keys cost nothing, and anyone who has many could set everybody's
  * time.
  */
 import { BoundedMap, type Clock } from '@mesh/core'

@@ -29,7 +29,7 @@ export interface NetworkConfig {
   readonly maxMessageBytes: number
   /**
    * The public keys of the administrators, in the form of peer ids: only peers that one of them lets in may use the
-   * network. Absent: whoever has the token may. Legacy nodes do not read it.
+   * network. Absent: anyone who has the token may. Legacy nodes do not read it.
    */
   readonly administrators?: readonly PeerId[]
 }

@@ -165,7 +165,7 @@ test('its own addresses are looked at once a channel, however much the member sa
   hub.exchange.stop()
 })
 
-test('what one subject signed is found again whoever tells it, and a forged record of other addresses is not', async () => {
+test('what one subject signed is found again from any peer, and a forged record of other addresses is not', async () => {
   const { peerRecordEnvelope, peer } = await createSubject('/ip4/10.0.0.3/tcp/1')
   const forged = Uint8Array.from(peerRecordEnvelope)
   forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1

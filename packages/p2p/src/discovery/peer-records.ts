@@ -67,7 +67,7 @@ export interface ToldRecord {
   readonly says: string
 }
 
-/** Reads a record, whoever signed it; undefined when it does not decode. */
+/** Reads a record of any signer; undefined when it does not decode. */
 export function readRecord(envelope: Uint8Array): ToldRecord | undefined {
   try {
     if (!isModest(envelope)) return undefined

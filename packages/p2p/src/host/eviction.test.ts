@@ -46,7 +46,7 @@ describe('connections that nobody has proven', () => {
 describe('connections of members', () => {
   const sybils = () => many(12, { isMember: true, address: '203.0.113.9', knownSince: 500, openedAt: 500 })
 
-  it('go by address first: whoever has many keys behind one makes way for others', () => {
+  it('go by address first: anyone who has many keys behind one makes way for others', () => {
     const honest = open({ isMember: true, address: '198.51.100.7', knownSince: 900, openedAt: 900 })
     const [gone, ...others] = chooseSurplus([...sybils(), honest], bounds, 1000)
     expect([gone?.address, others]).toEqual(['203.0.113.9', []])

@@ -44,7 +44,7 @@ interface Host {
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
-/** Stands for all names together: whoever has a name can have as many as it likes, of any host. */
+/** Stands for all names together: anyone who has a name can have as many as it likes, of any host. */
 const NAMES = 'names'
 
 export class HostDials {

@@ -219,7 +219,7 @@ export class UpnpRouter implements Gateway {
 
   /**
    * Asks for one thing, by one action or several: all have the time of one, and count once where they fail. The first of them
-   * is taken from the rate here, the others are by whoever asks.
+   * is taken from the rate here, the others are by anyone who asks.
    */
   async #inTime<T>(signal: AbortSignal | undefined, ask: (timed: AbortSignal) => Promise<T>): Promise<T> {
     if (this.isGone) throw new Error('the router does not answer any more')

@@ -14,7 +14,7 @@ function block(
 }
 
 describe('blocks that wait', () => {
-  it('are bounded in all, and whoever holds the most gives way to the others', () => {
+  it('are bounded in all, and the peer that holds the most gives way to the others', () => {
     const waiting = new WaitingBlocks({ maxBytes: 8 * MB, parallel: 2 })
     for (let at = 0; at < 100; at++) waiting.add(block('flooder', { bytes: MB }))
     expect(waiting.bytes).toBeLessThanOrEqual(4 * MB)

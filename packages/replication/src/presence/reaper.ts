@@ -33,7 +33,7 @@ export function startReaper(components: ReaperComponents): () => void {
   const scrub = () => {
     wait()
     const since = syncedAt()
-    // Whoever has just come judges nobody: it may have missed their heartbeats.
+    // A node that has just come judges nobody: it may have missed their heartbeats.
     if (since === undefined || clock.monotonic() - since < intervalMs) return
     cancelRest()
     reap(random.float())

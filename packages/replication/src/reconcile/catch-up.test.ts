@@ -81,7 +81,7 @@ test('who is asked while a session with it runs is asked again when that has end
   expect(newlyAsked()).toEqual([])
 })
 
-test('whoever comes is asked at once, however many are slow', async () => {
+test('anyone who comes is asked at once, however many are slow', async () => {
   const slow = Array.from({ length: 40 }, (_, at) => `slow ${10 + at}` as PeerId)
   const newcomer = 'zoe' as PeerId
   const peers = [...slow]

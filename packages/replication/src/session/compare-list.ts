@@ -49,7 +49,7 @@ export function* compareList(init: CompareInit, list: RangeList): Generator<Diff
   }
 }
 
-/** A tombstone is of use only to whoever holds what it ends. */
+/** A tombstone is of use only to anyone who holds what it ends. */
 function isWanted(init: CompareInit, theirs: ListItem): boolean {
   return !theirs.deleted && !init.isRefused(theirs.hash)
 }

@@ -125,7 +125,7 @@ describe('a session between ledgers', () => {
     expect(b.snapshot().get('healthcheck', 'peer')?.version).toBe(2n)
   })
 
-  it('sends a tombstone to whoever holds what it ends, and to nobody else', () => {
+  it('sends a tombstone to anyone who holds what it ends, and to nobody else', () => {
     const ended = { ...twinEntry(2n, ''), deleted: true }
     const a = createTwinLedger(numbered(3))
     a.put('notes', 'key-000000', ended)

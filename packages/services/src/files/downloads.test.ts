@@ -55,7 +55,7 @@ test('a download runs to its end, which is remembered', async () => {
   })
 })
 
-test('whoever asks for one is told of each state, and how it ended', async () => {
+test('anyone who asks for one is told of each state, and how it ended', async () => {
   const fetches = createFetches()
   const { downloads, asked } = fetches
   const told: string[] = []

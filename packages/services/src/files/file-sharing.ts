@@ -301,7 +301,10 @@ export class FileSharing {
     this.#changed(name)
   }
 
-  /** Whoever has taken nothing for longest makes room, where that is long enough: of the peer's own address if that has too many. */
+  /**
+   * The receiver that has taken nothing for longest makes room, where that is long enough. It is one of the peer's own address
+   * if that has too many.
+   */
   #reserve(claim: Claim): Place | undefined {
     if (!this.#places.hasRoom(claim)) this.#endIdle(claim)
     return this.#places.reserve(claim)

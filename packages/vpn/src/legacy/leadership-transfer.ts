@@ -1,5 +1,5 @@
 /**
- * Leadership transfer, for nodes that want no address. Legacy nodes elect whoever has no machine, also one that will
+ * Leadership transfer, for nodes that want no address. Legacy nodes elect anyone who has no machine, also one that will
  * never take one, and then wait for it for ever (docs/WIRE.md D31). Such a node names the next legacy one in its place,
  * and the next when that one does nothing. Who wants an address cannot be told, so each is named once, until others
  * come or go. Where no legacy node waits nothing is written: nodes of our kind pass over those who do nothing.

@@ -89,7 +89,7 @@ test('a path that nobody needed for long is not said to be blocked', () => {
   expect(peer.explain(IDLE_MS + 2_000)).toMatchObject({ state: 'direct', reason: undefined })
 })
 
-test('whoever asks learns which addresses answer at that time', () => {
+test('anyone who asks learns which addresses answer at that time', () => {
   const other = { address: '192.0.2.8' as IpAddress, port: 4_711 }
   const answering = new Set<Endpoint>([endpoint, other])
   const peer = answeringPeer(1_280, ({ to }) => answering.has(to))

@@ -256,7 +256,7 @@ describe('routes', () => {
     world.route('8.8.8.8/32', B).route('1.0.0.0/8', B).route('2606:4700::/32', B)
     const first = build(alive(A).route('192.168.7.0/24', A), { accept: all })
     const table = build(world, { accept: all, held: first.accepted })
-    // a wider one takes nothing from whoever has the nearer
+    // a wider one takes nothing from anyone who has the nearer
     expect(table.kernelRoutes).toEqual(['192.168.7.0/24', '192.168.0.0/16'])
     expect(table.ignored).toEqual({ publicRange: 3, partOfOther: 1 })
     expect(table.problems).toHaveLength(2)

@@ -61,7 +61,7 @@ export class TableWatch {
   #held: readonly AcceptedRoute[] = []
   /**
    * Those of an earlier run, whose owners may not have been heard yet. A member can date a route back at will, so that by dates
-   * alone whoever came last could have a part of another's network after each start.
+   * alone the last to come could have a part of another's network after each start.
    */
   readonly #remembered: readonly HeldRoute[]
   readonly #store: LeaseStore

@@ -6,7 +6,7 @@ export const accessCommands: readonly Command[] = [
     name: 'token show',
     summary: "print the network's token, for another machine that is to join",
     description:
-      "Whoever has the token can join: send it over ssh, into a file that only you can read. Prints the token of the network that the options, the environment or the file of defaults name; in a checkout, where nothing names one, that of `npm start`'s own network.",
+      "Anyone who has the token can join: send it over ssh, into a file that only you can read. Prints the token of the network that the options, the environment or the file of defaults name; in a checkout, where nothing names one, that of `npm start`'s own network.",
     examples: [
       'mesh token show --token-file mesh.token',
       "(umask 077; ssh first 'mesh token show --token-file mesh.token' > mesh.token)",
@@ -29,7 +29,7 @@ export const accessCommands: readonly Command[] = [
     name: 'admin invite',
     summary: 'make an invite, with which one machine lets itself in',
     description:
-      'Prints its code once. The machine joins with the token and --invite CODE. Until it ends, whoever has the code first is in.',
+      'Prints its code once. The machine joins with the token and --invite CODE. Until it ends, the one who has the code first is in.',
     examples: ['mesh admin invite --expires 1h --label laptop'],
     load: async () => (await import('./admin.ts')).runAdminInvite,
   },

@@ -8,7 +8,7 @@ export const runAdminList = asking((client) => client.getAdmission(), formatAdmi
 
 function formatAdmission({ Administrators, HoldsKey, Members, Invites }: AdmissionView): string {
   if (Administrators.length === 0) {
-    return 'This network has no administrators: whoever has its token is in. `mesh admin init` makes one.\n'
+    return 'This network has no administrators: anyone who has its token is in. `mesh admin init` makes one.\n'
   }
   const key = HoldsKey ? '; this node holds the key' : ''
   const members = Members.map(({ PeerID, Name, State }) => [printable(Name), State, PeerID])

@@ -1,6 +1,7 @@
 /** A transfer on the command line: one line that is drawn again on a terminal, else a line now and then. */
 import { printable } from '@mesh/core'
 import type { ReceiveState } from '@mesh/services'
+import { receivingView } from '../../offers/receiving-view.ts'
 import { printableJson } from '../../words/printable.ts'
 import type { Call } from '../command.ts'
 import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
@@ -80,17 +81,7 @@ function jsonOf(state: ReceiveState): Readonly<Record<string, unknown>> {
     case 'retrying':
       return { State: 'retrying', Reason: state.reason, InMs: state.inMs }
     case 'receiving':
-      return {
-        State: 'receiving',
-        Provider: state.provider,
-        Path: state.path ?? null,
-        Transport: state.transport ?? null,
-        Files: state.fileCount,
-        Bytes: state.bytes,
-        TotalBytes: state.totalBytes ?? null,
-        Rate: Math.round(state.rate),
-        LeftMs: state.leftMs === undefined ? null : Math.round(state.leftMs),
-      }
+      return { State: 'receiving', ...receivingView(state) }
   }
 }
 

@@ -43,9 +43,9 @@ function withAdmission(changes: Partial<AdmissionView>): FakeNode {
 }
 const stated = () => ({ status: 200, body: { State: 'Stated' } })
 
-test('where whoever has the token is in, no section stands in the rail, and the page says how to change that', async () => {
+test('where anyone who has the token is in, no section stands in the rail, and the page says how to change that', async () => {
   open(createFakeNode(), '/access')
-  await text('Whoever has the token of this network is in')
+  await text('Anyone who has the token of this network is in')
   await text(/mesh admin init/)
   expect(screen.queryByRole('link', { name: 'Access' })).toBeNull()
 })

@@ -135,10 +135,10 @@ function NoKeyNote() {
   )
 }
 
-/** Where whoever has the token is in: how that is changed. */
+/** Where anyone who has the token is in: how that is changed. */
 function NobodyDecides() {
   return (
-    <EmptyNote title="Whoever has the token of this network is in">
+    <EmptyNote title="Anyone who has the token of this network is in">
       <p>
         Administrators decide who may use a network, on all its nodes. This makes a key on this machine and
         prints a token that names it, for every machine in place of the old one:

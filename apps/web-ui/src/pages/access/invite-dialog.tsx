@@ -92,8 +92,8 @@ function InviteCode({ invite, onClose }: { invite: NewInvite; onClose: () => voi
         </Copy>
       </div>
       <p className={css.hint}>
-        One machine can use it, until {exactTime(Date.parse(invite.ExpiresAt))}. Whoever has the code first is
-        in: send it as you would send a password.
+        One machine can use it, until {exactTime(Date.parse(invite.ExpiresAt))}. The one who has the code
+        first is in: send it as you would send a password.
       </p>
       <div className={fieldClasses.actions}>
         <Button tone="primary" onClick={onClose}>

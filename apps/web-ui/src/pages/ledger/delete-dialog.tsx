@@ -28,7 +28,7 @@ function affectedWords(bucket: string): string {
   return Object.hasOwn(AFFECTED, bucket) ? (AFFECTED[bucket] ?? ANY) : ANY
 }
 
-const ANY = 'Whoever reads this key will not find it any more.'
+const ANY = 'Anyone who reads this key will not find it any more.'
 const AFFECTED: Readonly<Record<string, string>> = {
   machines: 'No machine finds the way to this address until its owner announces it again.',
   services: 'Nobody can connect to this service any more until it is announced again.',

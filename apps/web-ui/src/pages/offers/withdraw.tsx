@@ -87,7 +87,7 @@ export function EndDownload({ download: { Name, Destination }, isUnderWay }: End
           onClose={() => setAsking(false)}
           onConfirm={endIt}
         >
-          <p>Whoever asked for it is told. What has come is kept, and this goes on with it:</p>
+          <p>The command that asked for it is told. What has come is kept, and this goes on with it:</p>
           <Command text={receiveCommand(Name, Destination)} />
         </Confirm>
       )}

@@ -13,7 +13,7 @@ export function JoinHint() {
         <Command text="mesh start --token-file mesh.token" />
       </p>
       <p>
-        <code>mesh -g -b</code> makes a token for a new network. Whoever has it is a member: send it as you
+        <code>mesh -g -b</code> makes a token for a new network. Anyone who has it is a member: send it as you
         would send a password.
       </p>
     </EmptyNote>
