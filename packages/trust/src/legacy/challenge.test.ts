@@ -98,5 +98,6 @@ test('many keys are tried in turns, between which others have theirs', async () 
   let next = setImmediate(count)
   await given.refusal(challenge(peer()), keys, AbortSignal.timeout(10_000))
   clearImmediate(next)
-  expect(turns).toBeGreaterThan(8)
+  // a key takes 4 to 16 ms, as fast as the machine is, and all in one go would leave one turn
+  expect(turns).toBeGreaterThan(2)
 })
