@@ -37,3 +37,18 @@ export const MAX_CHANGES_PER_EVENT = 256
 export const MAX_ADDRESS_BYTES = 4_096
 /** How many characters the levels of a log may have, as one text. */
 export const MAX_LOG_LEVEL_CHARACTERS = 2_000
+
+/** How many of the last blocks a node keeps with what they changed. */
+export const KEPT_BLOCKS = 256
+/** How many blocks one answer lists at most; a greater `limit` is cut to this. */
+export const MAX_LISTED_BLOCKS = 100
+/** How many of the last lines of the log a node keeps. */
+export const KEPT_LOG_LINES = 1_000
+/** The length of a step of the history of traffic, in seconds. */
+export const TRAFFIC_STEP_SECONDS = 10
+/** How many steps of traffic a node keeps: an hour. */
+export const KEPT_TRAFFIC_STEPS = 360
+/** How many peers, and how many protocols, the history of traffic tells apart; all others are one. */
+export const MAX_TOLD_FLOWS = 16
+/** How many paths a member tells of at most. */
+export const MAX_TOLD_PATHS = 256

@@ -91,6 +91,16 @@ export const timeField = z
     example: 'LastSeen=now',
   })
 
+/** A whole number in decimal digits. */
+export const wholeNumber = z
+  .string()
+  .transform((text, context) => {
+    if (/^\d{1,15}$/.test(text)) return Number(text)
+    context.addIssue({ code: 'custom', message: 'a whole number' })
+    return z.NEVER
+  })
+  .meta({ type: 'integer', minimum: 0 })
+
 /** `5s`, `500ms`; gives milliseconds, at most 60,000. */
 export const waitDuration = z
   .string()

@@ -31,6 +31,10 @@ export interface PeerState {
   readonly connected: boolean
   readonly member: boolean
   readonly path: 'direct' | 'relayed' | undefined
+  /** The relay that passes packets on. */
+  readonly relay?: string | undefined
+  /** The ways of discovery that found it; `incoming`: it dialled this node. */
+  readonly foundBy?: readonly string[] | undefined
   readonly transport: string | undefined
   readonly addresses: readonly string[]
   readonly rttMs: number | undefined

@@ -26,6 +26,7 @@ import { createOfferHandlers } from './handlers/node-offers.ts'
 import { createPeerReads } from './handlers/peer-reads.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
+import * as notYet from './handlers/not-yet.ts'
 import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { EVENT_READERS, LARGE_ANSWER_READERS, MAX_RATED_ADDRESSES, UNREAD_BODIES, WRITES } from './limits.ts'
@@ -192,6 +193,10 @@ class ExpressApiServer implements ApiServer {
         clock,
         onRefused: publishRefused(ledger, this.#hub),
       }),
+      ...notYet.listBlocks,
+      ...notYet.operation,
+      ...notYet.traffic,
+      ...notYet.peers,
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),

@@ -28,6 +28,7 @@ type RouteWithBody = { [Id in RouteId]: Routes[Id] extends { readonly body: unkn
 const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putMember: { State: 'admitted' },
   createInvite: { LifeSeconds: 3_600, Label: 'laptop' },
+  addPeer: { Address: PEER },
   createDns: { Regex: '^a$', Records: { A: '10.1.0.5' } },
   putJson: { a: [1, { b: 'c' }], d: null },
   putLogLevel: { Level: 'info,p2p=debug', Keep: true },

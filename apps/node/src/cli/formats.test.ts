@@ -119,6 +119,8 @@ describe('mesh status', () => {
       Connected: false,
       Member: false,
       Path: null,
+      Relay: null,
+      FoundBy: [],
       Transport: null,
       Addresses: [],
       RoundTripMs: null,

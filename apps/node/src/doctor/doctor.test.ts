@@ -59,6 +59,8 @@ function peer(over: Partial<PeerView>): PeerView {
     Connected: true,
     Member: true,
     Path: 'direct',
+    Relay: null,
+    FoundBy: [],
     Transport: 'tcp',
     Addresses: [],
     RoundTripMs: 1,

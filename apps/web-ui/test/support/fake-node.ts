@@ -179,6 +179,8 @@ export function peer(id: string, name: string, changes: Partial<PeerView> = {}):
     Connected: true,
     Member: true,
     Path: 'direct',
+    Relay: null,
+    FoundBy: [],
     Transport: 'tcp',
     Addresses: [],
     RoundTripMs: 4,

@@ -9,6 +9,11 @@ export const ledgerErrors = {
     commandHint:
       '`mesh ledger list BUCKET` shows the keys there are; it may have been deleted or have expired.',
   },
+  'ledger.no_block': {
+    status: 404,
+    title: 'This node keeps no such block',
+    hint: 'GET /api/blocks lists those that it keeps: the last ones since it started.',
+  },
   'ledger.bad_value': {
     status: 400,
     title: 'This bucket does not take such a value',

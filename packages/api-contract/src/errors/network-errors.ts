@@ -134,6 +134,11 @@ export const networkErrors = {
     commandHint:
       '`mesh status` lists the peers; name one by its peer id, its name or its address in the VPN.',
   },
+  'peer.bad_address': {
+    status: 400,
+    title: 'This is no address of a peer',
+    hint: 'Give a peer id, or an address that ends with one: /ip4/192.0.2.7/tcp/4001/p2p/12D3KooW...',
+  },
   'peer.ambiguous': {
     status: 409,
     title: 'Several peers have this name',

@@ -1,10 +1,11 @@
 /** The ledger: blocks, values, writes and deletions. */
 import * as z from 'zod'
 import { later } from '../later.ts'
-import { bucketName, entryKey, keepDuration, pathValue, timeField } from '../names.ts'
+import { bucketName, entryKey, keepDuration, pathValue, timeField, wholeNumber } from '../names.ts'
 import { pageOfEntries, pageOfKeys } from '../paging.ts'
 import { routesOf } from '../route.ts'
 import { blockView, bucketView, digestView, ledgerView, signedEntryView } from '../views/ledger.ts'
+import { blocksView, keptBlockView } from '../views/kept-blocks.ts'
 import { bucketDeleteView, keptWriteView, writeView } from '../views/write.ts'
 import { json, list } from './answers.ts'
 import { putErrors, wait, writeErrors } from './ledger-writes.ts'
@@ -32,6 +33,21 @@ export const ledgerRoutes = {
     params: atKey,
     answer: json(signedEntryView, 'The entry as it is signed and replicated.'),
     errors: ['ledger.not_found'],
+  }),
+  listBlocks: route('GET /api/blocks', {
+    summary: 'The last blocks that this node keeps, the newest first',
+    query: z.object({
+      before: wholeNumber.optional().meta({ description: 'Begin below this index.', example: 812 }),
+      last: wholeNumber.optional().meta({ description: 'So many at most, and 100 at most.', example: 20 }),
+    }),
+    answer: json(blocksView, 'Blocks without what they changed.'),
+    errors: [],
+  }),
+  getKeptBlock: route('GET /api/blocks/:index', {
+    summary: 'One of the last blocks, with what it changed',
+    params: z.object({ index: wholeNumber.meta({ example: 812 }) }),
+    answer: json(keptBlockView, 'Each change with the entry before and after.'),
+    errors: ['ledger.no_block'],
   }),
   getDigest: route('GET /api/digest', {
     summary: 'Equal on two nodes exactly when they hold the same live entries (without healthcheck)',

@@ -1,9 +1,11 @@
 /** Who is there: what the ledger tells of members, and how peers are reached. */
 import * as z from 'zod'
-import { lookupName } from '../names.ts'
+import { boundedAddress, lookupName } from '../names.ts'
 import { pageOfKeys, pageOfPeers } from '../paging.ts'
 import { routesOf } from '../route.ts'
 import { fileView, machineView, nodeView, serviceView, summaryView, userView } from '../views/members.ts'
+import { removedView } from '../views/offers.ts'
+import { pathReportView } from '../views/paths.ts'
 import { peerPingView, peerView } from '../views/peer.ts'
 import { json, list } from './answers.ts'
 
@@ -62,5 +64,33 @@ export const networkRoutes = {
     params: z.object({ peer: lookupName.meta({ example: 'nas' }) }),
     answer: json(peerPingView, 'How it was reached.'),
     errors: ['peer.unknown', 'peer.ambiguous', 'peer.unreachable'],
+  }),
+  addPeer: route('POST /api/peers', {
+    level: 'admin',
+    isLocal: true,
+    summary: 'Connect to a peer: by its peer id, or by an address that ends with it',
+    body: z
+      .object({
+        Address: boundedAddress.meta({
+          example: '/ip4/192.0.2.7/tcp/4001/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',
+        }),
+      })
+      .meta({ id: 'PeerRequest' }),
+    answer: json(peerPingView, 'It is connected.'),
+    errors: ['node.local_only', 'node.not_ready', 'peer.bad_address', 'peer.unknown', 'peer.unreachable'],
+  }),
+  forgetPeer: route('DELETE /api/peers/:peer', {
+    level: 'admin',
+    isLocal: true,
+    summary: 'Close the connections to a peer and forget its addresses; it may be found again',
+    params: z.object({ peer: lookupName }),
+    answer: json(removedView, 'It is forgotten.'),
+    errors: ['node.local_only', 'node.not_ready', 'peer.unknown'],
+  }),
+  listPaths: route('GET /api/paths', {
+    summary:
+      'How members reach each other, as each tells; who was not asked for 30 s is asked now, for the next time',
+    answer: list(pathReportView, 'One report for each connected member, this node first.'),
+    errors: [],
   }),
 } as const

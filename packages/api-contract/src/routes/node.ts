@@ -6,8 +6,11 @@ import { MAX_LOG_LEVEL_CHARACTERS } from '../limits.ts'
 import { routesOf } from '../route.ts'
 import { nodeFactsView, reachabilityView } from '../views/node.ts'
 import { versionView } from '../views/version.ts'
+import { wholeNumber } from '../names.ts'
+import { checkView, settingView } from '../views/doctor.ts'
 import { healthView, logLevelView } from '../views/health.ts'
-import { json } from './answers.ts'
+import { logLinesView } from '../views/log.ts'
+import { json, list } from './answers.ts'
 
 const route = routesOf('node')
 
@@ -62,6 +65,27 @@ export const nodeRoutes = {
       .meta({ id: 'LogLevelRequest' }),
     answer: json(logLevelView, 'The levels in force now.'),
     errors: ['node.no_log', 'node.bad_log_level', 'node.not_kept'],
+  }),
+  readLog: route('GET /api/log', {
+    level: 'admin',
+    summary: 'The last lines of the log, and with `after` those that came since',
+    query: z.object({
+      after: wholeNumber.optional().meta({ description: '`Next` of the answer before.', example: 1200 }),
+    }),
+    answer: json(logLinesView, 'Lines that the levels in force let through.'),
+    errors: ['node.no_log'],
+  }),
+  runDoctor: route('GET /api/doctor', {
+    level: 'admin',
+    summary: 'Examine the machine and the node, as `mesh doctor` does',
+    answer: list(checkView, 'In the order in which things can be mended.'),
+    errors: ['node.not_ready'],
+  }),
+  listSettings: route('GET /api/node/settings', {
+    level: 'admin',
+    summary: 'The settings in force, and where each came from; secrets are masked',
+    answer: list(settingView, 'In the order of the help.'),
+    errors: [],
   }),
   getOpenApi: route('GET /api/openapi.json', {
     summary: 'This document',

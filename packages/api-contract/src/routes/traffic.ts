@@ -1,13 +1,24 @@
 /** Bytes and rates: of the node, by protocol and by peer. */
 import * as z from 'zod'
-import { lookupName } from '../names.ts'
+import { lookupName, wholeNumber } from '../names.ts'
 import { routesOf } from '../route.ts'
 import { statsMapView, statsView } from '../views/traffic.ts'
+import { trafficHistoryView } from '../views/traffic-history.ts'
 import { json } from './answers.ts'
 
 const route = routesOf('traffic')
 
 export const trafficRoutes = {
+  getTrafficHistory: route('GET /api/metrics/history', {
+    summary: 'What went over the network in the last hour, in steps of 10 s, by peer and by protocol',
+    query: z.object({
+      last: wholeNumber
+        .optional()
+        .meta({ description: 'Only the last so many steps; all without it.', example: 6 }),
+    }),
+    answer: json(trafficHistoryView, 'Rates of each step.'),
+    errors: ['metrics.no_reporter'],
+  }),
   getTraffic: route('GET /api/metrics', {
     summary: 'Traffic of the whole node',
     answer: json(statsView, 'Bytes and bytes per second.'),

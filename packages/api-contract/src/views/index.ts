@@ -8,10 +8,14 @@ export type { DnsServerView } from './dns-server.ts'
 export type { SignedEntryView, BlockView, BucketView, LedgerView, DigestView } from './ledger.ts'
 export type { WriteView, BucketDeleteView, KeptWriteView } from './write.ts'
 export type { SummaryView, UserView, ServiceView, FileView, MachineView, NodeView } from './members.ts'
+export type { BlocksView, KeptBlockView } from './kept-blocks.ts'
+export type { PathReportView } from './paths.ts'
 export type { PeerView, PeerPingView } from './peer.ts'
 export type { NodeFactsView, ReachabilityView } from './node.ts'
 export type { VersionView } from './version.ts'
 export type { HealthView, LogLevelView } from './health.ts'
+export type { LogLinesView } from './log.ts'
+export type { CheckView, SettingView } from './doctor.ts'
 export type {
   NodeServiceView,
   NodeConnectionView,
@@ -21,5 +25,6 @@ export type {
   RemovedView,
 } from './offers.ts'
 export type { StatsView } from './traffic.ts'
+export type { TrafficHistoryView } from './traffic-history.ts'
 export type { GuestConfigurationView, GuestView } from './guests.ts'
 export type { VpnPeerView, VpnView, VpnPingView } from './vpn.ts'

@@ -16,6 +16,13 @@ export const peerView = later(() =>
       Connected: z.boolean(),
       Member: z.boolean(),
       Path: z.enum(['direct', 'relayed']).nullable(),
+      Relay: z.string().nullable().default(null).meta({
+        description: 'The peer id of the relay that passes packets on; null: none.',
+      }),
+      FoundBy: z.array(z.string()).default([]).meta({
+        description:
+          'The ways of discovery that found it, as in /api/reachability; `incoming`: it dialled this node.',
+      }),
       Transport: z.string().nullable(),
       Addresses: z.array(z.string()),
       RoundTripMs: z.number().nullable(),

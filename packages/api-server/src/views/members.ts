@@ -88,6 +88,8 @@ function peerView(peer: PeerState, { name, udp, stats }: PeerFacts): PeerView {
     Connected: peer.connected,
     Member: peer.member,
     Path: peer.path ?? null,
+    Relay: peer.relay ?? null,
+    FoundBy: [...(peer.foundBy ?? [])],
     Transport: peer.transport ?? null,
     Addresses: [...peer.addresses],
     RoundTripMs: peer.rttMs ?? null,
