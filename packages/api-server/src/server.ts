@@ -39,7 +39,7 @@ import { formatMetrics } from './views/exposition.ts'
 import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
 import { MachineList } from './views/machine-list.ts'
 import type { Scene } from './views/members.ts'
-import { ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
+import { healthMetric, ledgerMetrics, networkMetrics } from './views/own-metrics.ts'
 import { createRequestCounts } from './views/request-counts.ts'
 
 export interface ApiServerInit extends GuardInit {
@@ -238,6 +238,7 @@ class ExpressApiServer implements ApiServer {
 
   #exposition(): string {
     return formatMetrics([
+      healthMetric(this.#components.health.problems()),
       ...ledgerMetrics(this.#components.ledger),
       ...(this.#network === undefined ? [] : networkMetrics(this.#network)),
       this.#counts.metric(),

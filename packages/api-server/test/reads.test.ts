@@ -328,6 +328,7 @@ test('health tells the worst first, and readiness what it waits for', async () =
     ['error', '2026-01-01T00:00:00.000Z'],
     ['warning', null],
   ])
+  expect(await ill.client.getMetrics()).toContain('mesh_health_problems{code="x",severity="error"} 1\n')
   await expect(ill.client.getReadiness()).rejects.toMatchObject({ code: 'node.not_ready', status: 503 })
   await ill.stop()
 })

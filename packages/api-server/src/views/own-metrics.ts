@@ -1,7 +1,7 @@
 /** The families that the API can tell from what it is plugged into: ledger, peers, traffic, requests. */
 import type { Ledger, Snapshot } from '@mesh/ledger'
 import { MAX_BUCKETS_IN_METRICS } from '../limits.ts'
-import type { Metric, NetworkPort, TrafficPort } from '../ports.ts'
+import type { HealthProblem, Metric, NetworkPort, TrafficPort } from '../ports.ts'
 import { counter, gauge, labelled } from './metric-families.ts'
 
 export function ledgerMetrics(ledger: Ledger): readonly Metric[] {
@@ -34,6 +34,17 @@ function bucketSamples(snapshot: Snapshot): Metric['samples'] {
     .slice(0, MAX_BUCKETS_IN_METRICS)
     .map(({ bucket, value }) => ({ labels: { bucket }, value }))
   return others === 0 ? named : [...named, { labels: { bucket: '(others)' }, value: others }]
+}
+
+export function healthMetric(problems: readonly HealthProblem[]): Metric {
+  const byKind = Map.groupBy(problems, ({ code, severity }) => `${severity} ${code}`)
+  const samples = [...byKind.values()].flatMap((alike) => {
+    const [first] = alike
+    return first === undefined
+      ? []
+      : [{ labels: { code: first.code, severity: first.severity }, value: alike.length }]
+  })
+  return gauge('mesh_health_problems', 'Problems that /api/health tells, by code.', samples)
 }
 
 export function networkMetrics(network: NetworkPort): readonly Metric[] {
