@@ -92,8 +92,8 @@ export const REFUSAL_KEPT_MS = 60 * 60_000
 
 /** Bytes of JSON at which a published block is cut; what is left goes into further ones. */
 export const PUBLISH_BYTES = 512 * 1024
-/** Bytes that one gossip message may inflate to. */
-export const MAX_INFLATED_BYTES = 64 * 1024 * 1024
+/** Bytes that one gossip message may inflate to: room for 100,000 signed entries. */
+export const MAX_INFLATED_BYTES = 40 * 1024 * 1024
 /** Bytes that messages may take that wait to be judged or are inflated, all together, unless the node is told others. */
 export const GOSSIP_MEMORY_BYTES = 64 * 1024 * 1024
 /** The number that each waiting message counts for in bytes besides its own, however short it is. */

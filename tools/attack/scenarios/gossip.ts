@@ -21,32 +21,32 @@ import { createMember, heartbeatOf, openVoice } from '../voice.ts'
 const MB = 1024 * 1024
 const MESSAGES = 'messages'
 
-/** A block of about 60 MiB that gzip packs into about 160 KiB. */
+/** A block of about 38 MiB that gzip packs into about 160 KiB. */
 function createBomb(): Uint8Array {
   const noise = randomBytes(100 * 1024).toString('base64')
-  const padding = ' '.repeat(60 * MB)
+  const padding = ' '.repeat(38 * MB)
   return gzipSync(
     `{"Index":0,"Timestamp":"","Storage":{"notes":{"a":{"Value":"${noise}"}${padding}}},"Hash":"","PrevHash":""}`,
   )
 }
 
-/** Blocks that inflate to about 60 MiB, each with something else in it that an entry has to be read or skipped for. */
+/** Blocks that inflate to about 38 MiB, each with something else in it that an entry has to be read or skipped for. */
 const INFLATED_BLOCKS = {
   objects() {
     const field = `[${'{},'.repeat(21_000)}0]`
     const entry = `"k":{${Array.from({ length: 15 }, (_, at) => `"${at}":${field}`).join(',')}}`
-    return gzippedNotes(Array.from({ length: 62 }, () => entry).join(','))
+    return gzippedNotes(Array.from({ length: 42 }, () => entry).join(','))
   },
-  key: () => gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(MB)}"k":{}`),
+  key: () => gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(0.68 * MB)}"k":{}`),
   /** It says that half of it is all. */
   lies() {
-    const gzip = gzippedNotes(' '.repeat(60 * MB))
-    new DataView(gzip.buffer, gzip.byteOffset, gzip.byteLength).setUint32(gzip.length - 4, 30 * MB, true)
+    const gzip = gzippedNotes(' '.repeat(38 * MB))
+    new DataView(gzip.buffer, gzip.byteOffset, gzip.byteLength).setUint32(gzip.length - 4, 19 * MB, true)
     return gzip
   },
   /** The checksum is wrong, which shows when all is inflated. */
   checksum() {
-    const gzip = gzippedNotes(' '.repeat(60 * MB))
+    const gzip = gzippedNotes(' '.repeat(38 * MB))
     gzip.fill(0, gzip.length - 8, gzip.length - 4)
     return gzip
   },
@@ -145,7 +145,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-gossip',
     who: 'member',
-    does: '30 messages under 30 fresh authors on one connection, each inflating to 60 MiB, over and over',
+    does: '30 messages under 30 fresh authors on one connection, each inflating to 38 MiB, over and over',
     boundedBy: '--gossip-max-memory, INFLATED_BYTES_RATE',
     legacy: {},
     aim: MESSAGES,
@@ -164,7 +164,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-objects',
     who: 'member',
-    does: 'messages of 66 KiB with 56 MiB of objects in fields of entries that nobody knows, under fresh authors and peers from 3 connections',
+    does: 'messages of 66 KiB with 38 MiB of objects in fields of entries that nobody knows, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory, MAX_JSON_FIELDS',
     legacy: {},
     aim: MESSAGES,
@@ -173,7 +173,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-key',
     who: 'member',
-    does: 'messages of 160 KiB with 56 MiB of entries of one key, under fresh authors and peers from 3 connections',
+    does: 'messages of 160 KiB with 38 MiB of entries of one key, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory, MAX_BLOCK_ENTRIES',
     legacy: {},
     aim: MESSAGES,
@@ -182,7 +182,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-checksum',
     who: 'member',
-    does: 'messages of 60 KiB that inflate to 60 MiB and have a wrong checksum, under fresh authors and peers from 3 connections',
+    does: 'messages of 60 KiB that inflate to 38 MiB and have a wrong checksum, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory',
     legacy: {},
     aim: MESSAGES,
@@ -191,7 +191,7 @@ export const GOSSIP_ATTACKS: readonly Scenario[] = [
   {
     name: 'inflated-lies',
     who: 'member',
-    does: 'messages of 60 KiB that say 30 MiB and inflate to 60, under fresh authors and peers from 3 connections',
+    does: 'messages of 60 KiB that say 19 MiB and inflate to 38, under fresh authors and peers from 3 connections',
     boundedBy: '--gossip-max-memory; inflating ends where more comes out than was said',
     legacy: {},
     aim: MESSAGES,
