@@ -1,4 +1,5 @@
 import type { Clock, Random } from '@mesh/core'
+import type { PlannedRequest } from './request.ts'
 
 /** The parts that all calls of one client share. */
 export interface Asker {
@@ -9,7 +10,7 @@ export interface Asker {
   readonly retries: number
   /** Rejects with ApiError `client.unreachable`, or with the signal's reason. */
   ask(
-    request: { readonly method: string; readonly path: string; readonly body?: string | undefined },
+    request: { readonly method: string; readonly path: string; readonly body?: PlannedRequest['body'] },
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response>

@@ -32,7 +32,7 @@ export type Fetch = (url: string, init: FetchInit) => Promise<Response>
 export interface FetchInit {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Uint8Array<ArrayBuffer>
   readonly signal: AbortSignal
 }
 
@@ -125,13 +125,18 @@ function createAsker(options: ClientOptions): Asker {
     async ask({ method, path, body }, headers, signal) {
       const bearer = typeof token === 'function' ? token() : token
       const common = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
-      const all = { ...common, ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
+      const all = { ...common, ...headers, ...typeOf(body) }
       const init = { method, headers: all, signal, ...(body !== undefined && { body }) }
       return doFetch(baseUrl + path, init).catch((cause: unknown) => {
         throw signal.aborted ? signal.reason : unreachable(baseUrl, cause)
       })
     },
   }
+}
+
+function typeOf(body: PlannedRequest['body']): Readonly<Record<string, string>> {
+  if (body === undefined) return {}
+  return { 'content-type': typeof body === 'string' ? 'application/json' : 'application/octet-stream' }
 }
 
 async function ask(

@@ -7,7 +7,7 @@ export interface PlannedRequest {
   readonly method: string
   /** Path and query, encoded. */
   readonly path: string
-  readonly body: string | undefined
+  readonly body: string | Uint8Array<ArrayBuffer> | undefined
 }
 
 type Input = Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ export function planRequest(route: RouteDefinition, input: Input): PlannedReques
     if (typeof value === 'string') query.set(name, value)
   }
   const search = query.size === 0 ? '' : `?${query.toString()}`
-  return { method: route.method, path: path + search, body: route.body && encodeBody(input['body']) }
+  return { method: route.method, path: path + search, body: bodyOf(route, input['body']) }
 }
 
 /** One path segment. URL libraries swallow `.` and `..` however they are written, so these are refused. */
@@ -32,6 +32,11 @@ function encodeName(field: string, value: unknown): string {
     hint: 'Names in paths are not empty, not . and not .., and are whole Unicode text.',
     issues: [{ field, value: text, expected: 'text that can stand in a URL' }],
   })
+}
+
+function bodyOf(route: RouteDefinition, body: unknown): string | Uint8Array<ArrayBuffer> | undefined {
+  if (route.takesBytes === true && body instanceof Uint8Array) return body as Uint8Array<ArrayBuffer>
+  return route.body && encodeBody(body)
 }
 
 function encodeBody(body: unknown): string {

@@ -52,3 +52,7 @@ export const KEPT_TRAFFIC_STEPS = 360
 export const MAX_TOLD_FLOWS = 16
 /** How many paths a member tells of at most. */
 export const MAX_TOLD_PATHS = 256
+/** The longest piece of a file in one request, in bytes. */
+export const MAX_UPLOAD_PIECE_BYTES = 1024 * 1024
+/** The longest file that a node takes over the API, in bytes. */
+export const MAX_UPLOAD_BYTES = 16 * 1024 ** 3

@@ -76,6 +76,7 @@ const TOKEN_SCHEME: OpenApiSecurityScheme = {
     'Asked for by nodes with --api-token-file. A token is good for read, write or admin, each including those before it; the control socket asks for none.',
 }
 const TEXT: JsonSchema = { type: 'string' }
+const BYTES: OpenApiContent = { 'application/octet-stream': { schema: {} } }
 
 /** Made anew at each call; the same contract gives the same document. */
 export function buildOpenApiDocument(): OpenApiDocument {
@@ -139,6 +140,7 @@ function buildOperation(id: RouteId, route: RouteDefinition, schemas: RouteSchem
     tags: [route.tag],
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
+    ...(route.takesBytes && { requestBody: { required: true, content: BYTES } }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
       200: { description: route.answer.description, content: successContent(route, answer) },

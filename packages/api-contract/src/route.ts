@@ -30,6 +30,8 @@ export interface RouteDefinition {
   readonly query?: z.ZodObject
   /** The schema of the JSON body, which is checked. */
   readonly body?: z.ZodType
+  /** The body is bytes of a file, MAX_UPLOAD_PIECE_BYTES at most. */
+  readonly takesBytes?: true
   readonly answer: Answer
   /** The codes that the route may answer with beside `http.*`, with which any route may. */
   readonly errors: readonly ErrorCode[]
@@ -70,12 +72,13 @@ type Flat<T> = { readonly [Key in keyof T]: T[Key] }
 export type RouteInput<Route extends RouteDefinition> = Flat<
   Inputs<Part<Route, 'params'>> &
     Inputs<Part<Route, 'query'>> &
+    (Route extends { readonly takesBytes: true } ? { readonly body: Uint8Array<ArrayBuffer> } : unknown) &
     (Route extends { readonly body: infer Body extends z.ZodType }
       ? { readonly body: z.input<Body> }
       : unknown)
 >
 
-/** The input as a handler gets it, parsed. */
+/** The input as a handler gets it, parsed; bytes come in its context. */
 export type ParsedInput<Route extends RouteDefinition> = Flat<
   Outputs<Part<Route, 'params'>> &
     Outputs<Part<Route, 'query'>> &

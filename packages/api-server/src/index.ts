@@ -36,7 +36,7 @@ export {
 export type { ApiListener } from './listen/open-listener.ts'
 export type { DebugPort, ProfileRequest } from './debug-port.ts'
 export type { LogLevelName, LogPort } from './operation-ports.ts'
-export type { OfferShelf, OffersPort } from './offers-port.ts'
+export type { OfferShelf, OffersPort, UploadPiece } from './offers-port.ts'
 export type {
   AccessPort,
   ApiServerComponents,

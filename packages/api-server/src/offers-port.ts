@@ -5,6 +5,7 @@ import type {
   NodeEgressView,
   NodeFileView,
   NodeServiceView,
+  UploadView,
 } from '@mesh/api-contract'
 
 /** Things of one kind, by name. */
@@ -20,12 +21,28 @@ export interface OfferShelf<View> {
   remove(name: string): Promise<void>
 }
 
+export interface UploadPiece {
+  readonly name: string
+  readonly bytes: Uint8Array
+  /** Where the piece begins. */
+  readonly from: number
+  /** The bytes of the whole file. */
+  readonly totalBytes: number
+}
+
 export interface OffersPort {
   readonly services: OfferShelf<NodeServiceView>
   readonly connections: OfferShelf<NodeConnectionView>
   readonly files: OfferShelf<NodeFileView>
   /** Kept while the node runs. */
   readonly downloads: OfferShelf<NodeDownloadView>
+  /**
+   * Takes the next piece of a file that is put on this node, and offers it with the last. @throws MeshError with a code of
+   * the contract
+   */
+  upload(piece: UploadPiece): Promise<UploadView>
+  /** Fetches into the inbox of this node. @throws MeshError with a code of the contract */
+  receive(name: string): Promise<void>
   egress(): NodeEgressView
   /** Tells each change of a state; `state` undefined: it was removed. */
   subscribe(

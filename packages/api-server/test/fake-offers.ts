@@ -63,6 +63,13 @@ export function createFakeOffers(): OffersPort {
       }),
       () => {},
     ),
+    upload: async ({ name, from, totalBytes, bytes }) => ({
+      Name: name,
+      State: from + bytes.length < totalBytes ? ('receiving' as const) : ('offered' as const),
+      Bytes: from + bytes.length,
+      TotalBytes: totalBytes,
+    }),
+    receive: async () => {},
     egress: () => ({
       Offered: { ...TRAFFIC, Refusals: { forbidden: 2 } },
       Proxy: {

@@ -77,6 +77,8 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
     files,
     downloads,
     kept,
+    folder,
+    clock,
     egress: () => egress,
     proxy: () => proxy,
     log: log.child('services'),

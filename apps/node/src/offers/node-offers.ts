@@ -2,10 +2,10 @@
  * Manages what this node offers and connects to, for the API: 1 what options name, until the process ends; 2
  * what was put over the API, kept over restarts. Either is taken away by its name.
  */
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { NodeConnectionView, NodeEgressView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import type { OffersPort, OfferShelf } from '@mesh/api-server'
-import { type Logger, MeshError } from '@mesh/core'
+import { type Clock, type Logger, MeshError } from '@mesh/core'
 import type {
   Downloads,
   Egress,
@@ -18,6 +18,8 @@ import type {
   Services,
 } from '@mesh/services'
 import { createDownloadShelf } from './download-shelf.ts'
+import { Uploads } from './uploads.ts'
+import { makeFolder } from '../files/make-folder.ts'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
 
 type ServiceStatus = ReturnType<Services['status']>['services'][number]
@@ -34,6 +36,9 @@ export interface NodeOffersComponents {
   readonly files: FileSharing
   readonly downloads: Downloads
   readonly kept: KeptOffers
+  /** Holds the files that are put here over the API, and those that are received into the inbox. */
+  readonly folder: string
+  readonly clock: Clock
   /** Those of this node, once they stand. */
   readonly egress: () => Egress | undefined
   readonly proxy: () => Proxy | undefined
@@ -57,7 +62,10 @@ interface Kind<View> {
 }
 
 export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
-  const { services, files, kept, log } = components
+  const { services, files, kept, folder, clock, log } = components
+  const uploads = new Uploads(join(folder, 'uploads'), (name, path) => fileShelf.put(name, path))
+  // a slash at the end says that this is a folder
+  const inbox = `${join(folder, 'inbox')}/`
   const kinds = {
     services: {
       kind: 'services',
@@ -92,11 +100,25 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
     }
   }
 
+  const fileShelf = createShelf(kinds.files, kept)
+  const downloads = createDownloadShelf(components.downloads)
   return {
     services: createShelf(kinds.services, kept),
     connections: createShelf(kinds.connections, kept),
-    files: createShelf(kinds.files, kept),
-    downloads: createDownloadShelf(components.downloads),
+    files: {
+      ...fileShelf,
+      async remove(name) {
+        const path = files.offers().find((offer) => offer.name === name)?.path
+        await fileShelf.remove(name)
+        if (path !== undefined) uploads.forget(path)
+      },
+    },
+    downloads,
+    upload: (piece) => uploads.take(piece),
+    async receive(name) {
+      makeFolder(inbox)
+      await downloads.put(name, inbox)
+    },
     egress: () => egressView(components.egress()?.status(), components.proxy()?.status()),
     subscribe(listener) {
       const stopServices = services.subscribe(({ type, name, status }) =>
@@ -116,6 +138,7 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
         for (const offer of init[kind.kind]) await kind.add(offer)
       }
       for (const kind of Object.values(kinds)) await restore(kind)
+      uploads.sweep(Object.values(kept.all('files')), clock.now())
     },
   }
 }

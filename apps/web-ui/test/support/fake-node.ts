@@ -65,7 +65,7 @@ export function createFakeNode(): FakeNode {
       const [path = '', query = ''] = url.split('?')
       requests.push(`${init.method} ${path}`)
       if (hanging !== undefined) await Promise.race([hanging.promise, aborted(init.signal)])
-      if (init.body !== undefined) bodies.set(`${init.method} ${path}`, init.body)
+      if (init.body !== undefined) bodies.set(`${init.method} ${path}`, String(init.body))
       if (path === '/api/events') {
         streamQueries.push(query)
         const from = init.headers['last-event-id']
@@ -164,7 +164,7 @@ function read(ledger: Ledger, path: string, query: URLSearchParams): Reply & { r
 /** A `PUT` or `DELETE` of the ledger. */
 async function write(ledger: Ledger, path: string, { method, body }: Parameters<Fetch>[1]): Promise<Reply> {
   const [, , , bucket = '', key = ''] = path.split('/').map(decodeURIComponent)
-  const written = method === 'PUT' ? ledger.put(bucket, key, body ?? '') : ledger.delete(bucket, key)
+  const written = method === 'PUT' ? ledger.put(bucket, key, String(body ?? '')) : ledger.delete(bucket, key)
   const outcome = await written.settled
   return ok(
     outcome.state === 'committed' ? { State: 'Committed', Block: outcome.block } : { State: 'Superseded' },

@@ -50,6 +50,21 @@ export const offersErrors = {
     title: 'That is no place to write to',
     hint: 'Give a whole path, from the root of the file system, to which the node may write.',
   },
+  'files.too_large': {
+    status: 413,
+    title: 'The file is larger than this node takes over the API',
+    hint: 'Copy it to the machine, and offer it by its path.',
+  },
+  'files.wrong_piece': {
+    status: 409,
+    title: 'The piece does not follow the one before',
+    hint: 'Go on where the file ends here (the issue names the byte), or begin anew with from=0.',
+  },
+  'files.no_space': {
+    status: 507,
+    title: 'The file system of the node has no room for the file',
+    hint: 'Free some space, or offer a file of another disk by its path.',
+  },
   'files.too_many': {
     status: 409,
     title: 'That is more than this node can offer',

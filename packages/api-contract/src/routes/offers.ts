@@ -5,7 +5,7 @@
  */
 import * as z from 'zod'
 import type { ErrorCode } from '../errors.ts'
-import { boundedAddress, entryKey } from '../names.ts'
+import { boundedAddress, entryKey, wholeNumber } from '../names.ts'
 import { routesOf } from '../route.ts'
 import {
   nodeConnectionView,
@@ -14,6 +14,7 @@ import {
   nodeFileView,
   nodeServiceView,
   removedView,
+  uploadView,
 } from '../views/offers.ts'
 import { json, list } from './answers.ts'
 
@@ -158,6 +159,36 @@ export const offerRoutes = {
   getNodeFile: files.get,
   putNodeFile: files.put,
   deleteNodeFile: files.remove,
+  uploadNodeFile: route('PUT /api/node/files/:name/content', {
+    isLocal,
+    level: 'admin',
+    takesBytes: true,
+    summary: 'Put a file on this node piece by piece, each of 1 MiB at most; with the last it is offered',
+    params: offerName,
+    query: z.object({
+      from: wholeNumber.meta({ description: 'Where the piece begins; 0 begins anew.', example: 0 }),
+      of: wholeNumber.meta({ description: 'How many bytes the file has, 16 GiB at most.', example: 1234 }),
+    }),
+    answer: json(uploadView, 'How much of it has come.'),
+    errors: [
+      ...commonErrors,
+      'services.bad_name',
+      'files.too_many',
+      'files.too_large',
+      'files.wrong_piece',
+      'files.no_space',
+      'files.unreadable',
+    ],
+  }),
+  receiveNodeFile: route('PUT /api/node/inbox/:name', {
+    isLocal,
+    level: 'admin',
+    summary:
+      "Fetch a file or folder of a member into this node's inbox; GET /api/node/downloads tells how far it is",
+    params: offerName,
+    answer: json(nodeDownloadView, 'How it is.'),
+    errors: [...commonErrors, 'services.bad_name', 'files.destination', 'files.too_many'],
+  }),
   listNodeDownloads: downloads.list,
   getNodeDownload: downloads.get,
   putNodeDownload: downloads.put,

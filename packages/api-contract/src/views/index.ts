@@ -23,6 +23,7 @@ export type {
   NodeEgressView,
   NodeFileView,
   RemovedView,
+  UploadView,
 } from './offers.ts'
 export type { StatsView } from './traffic.ts'
 export type { TrafficHistoryView } from './traffic-history.ts'

@@ -147,3 +147,15 @@ export type NodeEgressView = z.output<ReturnType<typeof nodeEgressView>>
 
 export const removedView = later(() => z.object({ State: z.literal('Removed') }).meta({ id: 'Removed' }))
 export type RemovedView = z.output<ReturnType<typeof removedView>>
+
+export const uploadView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      State: z.enum(['receiving', 'offered']).meta({ description: 'offered: it is whole.' }),
+      Bytes: count().meta({ description: 'How many came; where the next piece begins.' }),
+      TotalBytes: count(),
+    })
+    .meta({ id: 'Upload' }),
+)
+export type UploadView = z.output<ReturnType<typeof uploadView>>

@@ -15,6 +15,8 @@ export function prepared(answer: Prepared): PreparedAnswer {
 interface RequestContext {
   /** The body's JSON text as sent; empty for routes without one. */
   readonly bodyText: string
+  /** The body of a route that takes bytes; else empty. */
+  readonly bytes: Uint8Array
 }
 
 type Answer<Id extends RouteId> = RouteOutput<Routes[Id]> | PreparedAnswer

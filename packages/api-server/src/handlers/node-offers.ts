@@ -19,6 +19,8 @@ type OfferRoutes =
   | 'getNodeFile'
   | 'putNodeFile'
   | 'deleteNodeFile'
+  | 'uploadNodeFile'
+  | 'receiveNodeFile'
   | 'listNodeDownloads'
   | 'getNodeDownload'
   | 'putNodeDownload'
@@ -49,6 +51,12 @@ export function createOfferHandlers(offers: () => OffersPort | undefined): Handl
     getNodeFile: files.get,
     putNodeFile: ({ name, body }) => files.put(name, body.Path),
     deleteNodeFile: files.remove,
+    uploadNodeFile: ({ name, from, of }, { bytes }) =>
+      running().upload({ name, from, totalBytes: of, bytes }),
+    async receiveNodeFile({ name }) {
+      await running().receive(name)
+      return downloads.get({ name })
+    },
     listNodeDownloads: downloads.list,
     getNodeDownload: downloads.get,
     putNodeDownload: ({ name, body }) => downloads.put(name, body.Destination),

@@ -2,12 +2,18 @@
  * One Express application for each listener; they share everything else. A request passes, in this order:
  *
  * 1. Host check (TCP) and Origin check (TCP, for data).
- * 2. Rate of writes, and the announced size of the body.
- * 3. The token and its level (not on the control socket).
+ * 2. Rate of writes.
+ * 3. The token and its level (not on the control socket), and the announced size of the body.
  * 4. The route: the contract parses the input, the handler answers.
  * 5. The web page, then the error's answer.
  */
-import { levelOf, routes, type RouteDefinition } from '@mesh/api-contract'
+import {
+  levelOf,
+  MAX_BODY_BYTES,
+  MAX_UPLOAD_PIECE_BYTES,
+  routes,
+  type RouteDefinition,
+} from '@mesh/api-contract'
 import { type Clock, isLoopback, type Logger, type Random } from '@mesh/core'
 import type { RateLimit, Scope } from '@mesh/core/limits'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
@@ -18,7 +24,7 @@ import type { ReaderPlaces } from '../messages/reader-places.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
 import type { AssetsPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
-import { checkAnnouncedSize, parseJsonBody, readBody } from './body.ts'
+import { checkAnnouncedSize, parseJsonBody, readBody, readBytes } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
 import { servePage } from './pages.ts'
@@ -76,7 +82,6 @@ function checkMiddleware(components: AppComponents, kind: ListenerKind) {
     res.once('finish', () => counts.add(String(res.locals['route'] ?? 'none'), res.statusCode))
     const { path } = splitTarget(req.url)
     if (kind === 'tcp') checkSender(components, req, res, path)
-    checkAnnouncedSize(req)
     // profiles are no routes of the contract
     if (/^\/debug(\/|$)/.test(path) && req.method !== 'OPTIONS') authenticator.check(req, 'admin')
     next()
@@ -110,6 +115,7 @@ function serveRoutes(app: Express, components: AppComponents, kind: ListenerKind
       const serve = (req: Request, res: Response) => {
         const stillAllowed = components.authenticator.check(req, levelOf(route))
         checkPlace(route, kind, req)
+        checkAnnouncedSize(req, maxBodyBytes(route))
         return serveRoute(components, { id, route, stillAllowed }, req, res)
       }
       served[route.method.toLowerCase() as 'get' | 'put' | 'post' | 'delete'](serve)
@@ -132,6 +138,11 @@ function checkPlace({ isLocal, isOwnerOnly }: RouteDefinition, kind: ListenerKin
   if (isOwnerOnly === true && kind !== 'control') throw new Problem('node.owner_only')
 }
 
+const NO_BYTES = new Uint8Array()
+
+const maxBodyBytes = ({ takesBytes }: RouteDefinition): number =>
+  takesBytes === true ? MAX_UPLOAD_PIECE_BYTES : MAX_BODY_BYTES
+
 interface Served {
   readonly id: string
   readonly route: RouteDefinition
@@ -146,13 +157,14 @@ async function serveRoute(
 ): Promise<void> {
   res.locals['route'] = id
   const body = route.body === undefined ? undefined : parseJsonBody(await readBody(req, res, bodies))
+  const bytes = route.takesBytes === true ? await readBytes(req, res, bodies, maxBodyBytes(route)) : NO_BYTES
   const input = parseInput(route, req, body)
   if (route.answer.kind === 'events') {
     return serveEvents({ hub, readers: eventReaders, stillAllowed }, req, res, input as EventsInput)
   }
   // the table of handlers has one for each route, by the same ids
   const handler = handlers[id as AnsweringRouteId] as (input: object, context: object) => unknown
-  const answer = await handler(input, { bodyText: body?.text ?? '' })
+  const answer = await handler(input, { bodyText: body?.text ?? '', bytes })
   if (isPrepared(answer)) await send(req, res, answer, { readers: largeReaders, clock })
   else sendJson(req, res, answer)
 }

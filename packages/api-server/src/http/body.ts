@@ -20,7 +20,7 @@ export interface JsonBody {
  */
 export function readBody(req: Request, res: Response, bodies: Scope): Promise<Buffer> {
   checkMediaType(req)
-  return readBytes(req, res, bodies)
+  return readBytes(req, res, bodies, MAX_BODY_BYTES)
 }
 
 /** @throws Problem `http.bad_body` */
@@ -38,9 +38,9 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
 }
 
 /** Refused by its announced size, before a byte of it is read. */
-export function checkAnnouncedSize(req: Request): void {
+export function checkAnnouncedSize(req: Request, maxBytes: number): void {
   const length = Number(req.headers['content-length'] ?? 0)
-  if (length > MAX_BODY_BYTES) throw tooLarge(length)
+  if (length > maxBytes) throw tooLarge(length, maxBytes)
 }
 
 function checkMediaType(req: Request): void {
@@ -63,10 +63,10 @@ function checkMediaType(req: Request): void {
  * Reads up to the limit and answers at once beyond it: Express's own reader would first read to the end, which a
  * client that never ends can put off. What still comes is dropped by the server.
  */
-function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> {
+export function readBytes(req: Request, res: Response, bodies: Scope, maxBytes: number): Promise<Buffer> {
   if (req.headers.expect !== undefined) res.writeContinue()
   return new Promise((resolve, reject) => {
-    const body = new GatheredBytes()
+    const body = new GatheredBytes(maxBytes)
     const address = req.socket.remoteAddress ?? ''
     const place = bodies.reserve({ address, size: 0, end: () => res.destroy() })
     const finish = (problem?: Problem) => {
@@ -78,7 +78,7 @@ function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> 
       else reject(problem)
     }
     const onData = (chunk: Buffer) => {
-      if (body.length + chunk.length > MAX_BODY_BYTES) finish(tooLarge(undefined))
+      if (body.length + chunk.length > maxBytes) finish(tooLarge(undefined, maxBytes))
       else {
         const heldBytes = body.heldBytes
         body.add(chunk)
@@ -93,8 +93,13 @@ function readBytes(req: Request, res: Response, bodies: Scope): Promise<Buffer> 
 
 /** The pieces of one body, one behind the other: each has two hundred bytes beside its own where it is kept by itself. */
 class GatheredBytes {
+  readonly #maxBytes: number
   #block = Buffer.alloc(0)
   length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
 
   get heldBytes(): number {
     return this.#block.length
@@ -103,7 +108,7 @@ class GatheredBytes {
   add(piece: Uint8Array): void {
     const length = this.length + piece.length
     if (length > this.#block.length) {
-      const block = Buffer.allocUnsafeSlow(Math.min(Math.max(length, 2 * this.#block.length), MAX_BODY_BYTES))
+      const block = Buffer.allocUnsafeSlow(Math.min(Math.max(length, 2 * this.#block.length), this.#maxBytes))
       this.#block.copy(block, 0, 0, this.length)
       this.#block = block
     }
@@ -124,10 +129,10 @@ function decode(bytes: Buffer): string {
   }
 }
 
-function tooLarge(size: number | undefined): Problem {
+function tooLarge(size: number | undefined, maxBytes: number): Problem {
   const had = size === undefined ? 'more' : `${size}`
-  return new Problem('http.body_too_large', `a body may have ${MAX_BODY_BYTES} bytes, this has ${had}`, {
-    issues: [issue('body', had, `at most ${MAX_BODY_BYTES} bytes`)],
+  return new Problem('http.body_too_large', `a body may have ${maxBytes} bytes, this has ${had}`, {
+    issues: [issue('body', had, `at most ${maxBytes} bytes`)],
   })
 }
 
