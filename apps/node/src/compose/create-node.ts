@@ -25,6 +25,7 @@ import { openLedger } from './open-ledger.ts'
 import { openTrust } from '../access/open-trust.ts'
 import { restoreResolver } from '../resolver/restore-resolver.ts'
 import { createLogPort } from '../log/log-port.ts'
+import { createLogTail } from '../log/log-tail.ts'
 
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
@@ -118,10 +119,10 @@ async function openDebugPort(clock: Clock): Promise<DebugPort> {
 }
 
 function openLogPort(
-  { settings, levels, namesLevels = false, log }: NodeInit & NodeComponents,
+  { settings, levels, tail = createLogTail(), namesLevels = false, log }: NodeInit & NodeComponents,
   folder: string,
 ): LogPort | undefined {
   if (levels === undefined) return undefined
   const file = settings.ephemeral ? undefined : join(folder, 'log-level')
-  return createLogPort({ file, isNamed: namesLevels }, { levels, log })
+  return createLogPort({ file, isNamed: namesLevels }, { levels, tail, log })
 }

@@ -2,6 +2,7 @@
 import type { ListenAddress } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { LogLevels } from '../log/log-level.ts'
+import type { LogTail } from '../log/log-tail.ts'
 import type { Settings } from '../settings/options.ts'
 import type { Network } from '../state/network.ts'
 import type { Announcement } from './announce.ts'
@@ -30,6 +31,8 @@ export interface NodeComponents {
   readonly log: Logger
   /** The levels of `log`, where they can be changed. */
   readonly levels?: LogLevels
+  /** The last lines of `log`, where they are kept. */
+  readonly tail?: LogTail
   /** Milliseconds since the process began. */
   readonly uptimeMs: () => number
 }

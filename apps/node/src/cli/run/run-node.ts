@@ -4,6 +4,7 @@ import { type Logger, MeshError, type Random, systemClock, systemRandom } from '
 import type { Announcement } from '../../compose/announce.ts'
 import { createLogger } from '../../log/create-logger.ts'
 import { createLogLevels, type LogLevels } from '../../log/log-level.ts'
+import { createLogTail, type LogTail } from '../../log/log-tail.ts'
 import { startNode } from '../../compose/create-node.ts'
 import type { StartOptions } from '../../compose/node-init.ts'
 import type { Sharing } from '../../compose/join-services.ts'
@@ -48,7 +49,8 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const network = requireNetwork(settings, command.name, surroundings.environment)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const levels = createLogLevels(settings.logLevel)
-  const log = createNodeLogger(call, levels)
+  const tail = createLogTail()
+  const log = createNodeLogger(call, levels, tail)
   const exposed = describeExposedNetwork(settings)
   if (exposed !== undefined) log.warn(exposed)
   if (call.ignored.length > 0) log.debug('flags of EdgeVPN without effect here', { flags: call.ignored })
@@ -61,7 +63,7 @@ export async function runNode(call: Call, role: Role): Promise<number> {
   const namesLevels = call.sources.logLevel.level !== 'default'
   const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir, namesLevels }
   const uptimeMs = () => performance.now()
-  const components = { clock: systemClock, random: nodeRandom, log, levels, uptimeMs }
+  const components = { clock: systemClock, random: nodeRandom, log, levels, tail, uptimeMs }
   const notes = createPlaceNotes(call)
   const service = createService(environment, log)
   const code = await runUntilSignal(log, async (signal) => {
@@ -145,13 +147,14 @@ function withOwnInstance({ settings: given, sources }: Call, role: Role): Settin
   return { ...settings, instance: role.instance ?? settings.instance }
 }
 
-function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call, levels: LogLevels) {
+function createNodeLogger(call: Call, levels: LogLevels, tail: LogTail) {
+  const { settings, surroundings, isErrorTerminal } = call
   const { logFormat, debug } = settings
   const automatic = isErrorTerminal ? 'human' : 'json'
   const format = logFormat === 'auto' ? automatic : logFormat
   const color = isErrorTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
   return createLogger(
     { format, levels, color, debug },
-    { clock: systemClock, write: (line) => void process.stderr.write(line) },
+    { clock: systemClock, write: (line) => void process.stderr.write(line), tail },
   )
 }
