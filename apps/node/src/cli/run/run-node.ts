@@ -43,7 +43,7 @@ export interface Role {
 }
 
 export async function runNode(call: Call, role: Role): Promise<number> {
-  const { command, base, surroundings } = call
+  const { command, base, surroundings, sources, isErrorTerminal } = call
   const { listen: place, hasVpn, needsDns = false, announcements = [] } = role
   const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name, surroundings.environment)
@@ -60,8 +60,10 @@ export async function runNode(call: Call, role: Role): Promise<number> {
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
   const stateDir = stateFolder(settings, surroundings)
-  const namesLevels = call.sources.logLevel.level !== 'default'
-  const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir, namesLevels }
+  const namesLevels = sources.logLevel.level !== 'default'
+  const origin = { command: command.name, sources, surroundings, isErrorTerminal }
+  const given = { settings, origin, base, network, listen, stateDir, namesLevels }
+  const init = { ...given, hasVpn, needsDns, announcements }
   const uptimeMs = () => performance.now()
   const components = { clock: systemClock, random: nodeRandom, log, levels, tail, uptimeMs }
   const notes = createPlaceNotes(call)
