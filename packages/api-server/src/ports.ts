@@ -215,9 +215,9 @@ export interface ApiServerComponents {
   readonly debug?: DebugPort
   /** The log; without it its levels cannot be changed, and none of its lines are served. */
   readonly log?: LogPort
-  /** Without it `/api/doctor` answers 503. */
+  /** The examination of machine and node; without it `/api/doctor` answers 503. */
   readonly doctor?: DoctorPort
-  /** Without it `/api/node/settings` is empty. */
+  /** The settings in force; without it `/api/node/settings` is empty. */
   readonly settings?: SettingsPort
   /** Undefined, and answers undefined, until the host listens. */
   readonly reachability?: () => ReachabilityView | undefined

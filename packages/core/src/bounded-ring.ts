@@ -11,7 +11,7 @@ export interface RingBounds<Item> {
  * even if it is too large alone.
  */
 export class BoundedRing<Item> {
-  /** The oldest first. */
+  /** The kept items, the oldest first. */
   readonly items: Item[] = []
   readonly #bounds: RingBounds<Item>
   #size = 0

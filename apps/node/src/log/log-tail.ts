@@ -8,7 +8,7 @@ const MAX_TAIL_CHARACTERS = 512 * 1024
 
 /** One line without colours. */
 export interface TailLine {
-  /** Unix ms. */
+  /** The time of the line, in unix ms. */
   readonly time: number
   readonly level: LogLevel
   readonly subsystem: string

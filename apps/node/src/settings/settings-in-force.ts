@@ -6,7 +6,7 @@ import { shownValue } from './mask.ts'
 import { flagOf, type OptionName, optionsOf, optionOf, type Settings } from './options.ts'
 import type { Level, ResolvedSettings } from './resolved-settings.ts'
 
-/** What was given for a command, and how it was called. */
+/** The place where each setting was given, and the surroundings of the command. */
 export interface SettingsOrigin extends Pick<ResolvedSettings, 'sources'> {
   /** The words that follow `mesh`: its options are told. */
   readonly command: string
@@ -36,7 +36,7 @@ export interface SettingInForce {
   readonly condition: string
 }
 
-/** In the order of the help. */
+/** Tells the options of the command in the order of the help. */
 export function settingsInForce(init: InForceInit): readonly SettingInForce[] {
   return optionsOf(init.command).map((option) => settingOf(option, init))
 }

@@ -124,12 +124,12 @@ test('with ownership off, the block that takes the place of another tells what b
     After.Sig,
   ])
   const mine = members.indexOf(loser)
-  expect(told?.toSorted()).toEqual(
-    [
+  expect(new Set(told)).toEqual(
+    new Set([
       ['k', `"${mine}"`, false, null],
       [`only${1 - mine}`, null, false, null],
       [`only${mine}`, null, true, null],
-    ].toSorted(),
+    ]),
   )
 })
 

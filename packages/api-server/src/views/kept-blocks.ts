@@ -16,7 +16,7 @@ interface KeptChange extends Pick<Change, 'bucket' | 'key' | 'entry' | 'previous
 
 interface KeptBlock {
   readonly head: BlockHead
-  /** By `positionId`. */
+  /** The kept changes by `positionId`. */
   readonly changes: ReadonlyMap<string, KeptChange>
   readonly buckets: ReadonlySet<string>
   /** The number of changes that are not kept. */
@@ -25,7 +25,7 @@ interface KeptBlock {
 }
 
 export interface KeptBlocks {
-  /** The newest first. */
+  /** Lists blocks without what they changed, the newest first. */
   list(query: { readonly before?: number | undefined; readonly last?: number | undefined }): BlocksView
   /** The JSON of a block with what it changed; undefined for a block that is not kept. */
   text(index: number): string | undefined
