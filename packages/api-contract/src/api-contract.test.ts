@@ -27,16 +27,25 @@ test('has these public names', () => {
     'EVENT_HISTORY_SIZE',
     'EVENT_RING_SIZE',
     'EVENT_SILENCE_MS',
+    'KEPT_BLOCKS',
+    'KEPT_LOG_LINES',
+    'KEPT_TRAFFIC_STEPS',
     'MAX_ADDRESS_BYTES',
     'MAX_BODY_BYTES',
     'MAX_BUCKET_BYTES',
     'MAX_CHANGES_PER_EVENT',
     'MAX_HEAD_BYTES',
     'MAX_KEY_BYTES',
+    'MAX_LISTED_BLOCKS',
     'MAX_PAGE_ENTRIES',
     'MAX_PATH_BYTES',
+    'MAX_TOLD_FLOWS',
+    'MAX_TOLD_PATHS',
+    'MAX_UPLOAD_BYTES',
+    'MAX_UPLOAD_PIECE_BYTES',
     'MAX_VALUE_BYTES',
     'MAX_WAIT_MS',
+    'TRAFFIC_STEP_SECONDS',
     'dnsRecordsByName',
     'dnsTypeName',
     'entryPathOf',
@@ -88,7 +97,7 @@ test('no two routes share method and path, and every parameter has a schema', ()
 })
 
 test('every error has a status that the API uses, a title and a hint of one sentence', () => {
-  const statuses = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 503]
+  const statuses = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 421, 429, 431, 500, 503, 507]
   for (const { status, title, hint } of Object.values(errorCatalogue)) {
     expect(statuses).toContain(status)
     expect(title).toMatch(/^[A-Z][^.]+$/)

@@ -35,7 +35,7 @@ export {
 } from './listen/listen-address.ts'
 export type { ApiListener } from './listen/open-listener.ts'
 export type { DebugPort, ProfileRequest } from './debug-port.ts'
-export type { LogLevelName, LogPort } from './operation-ports.ts'
+export type { DoctorPort, LogLevelName, LogPort, SettingsPort } from './operation-ports.ts'
 export type { OfferShelf, OffersPort, UploadPiece } from './offers-port.ts'
 export type {
   AccessPort,

@@ -115,3 +115,13 @@ export const MAX_SHOWN_VALUE = 80
 export const MAX_KEPT_WRITES = 256
 /** How many buckets `/metrics` counts by name. */
 export const MAX_BUCKETS_IN_METRICS = 100
+/** How many bytes the last blocks have together that are kept with what they changed; their number is bounded, too. */
+export const MAX_KEPT_BLOCKS_BYTES = 8 * 1024 * 1024
+/** How many bytes of one block are kept. */
+export const MAX_KEPT_BLOCK_BYTES = 1024 * 1024
+/** How many changes of one block are kept; the others are counted. */
+export const MAX_CHANGES_PER_BLOCK = 256
+/** How many of the buckets that a block changed are named. */
+export const MAX_TOLD_BUCKETS = 8
+/** How long the findings of the last examination answer for a new one, in ms. */
+export const DOCTOR_KEPT_MS = 5_000

@@ -1,4 +1,6 @@
-/** The port for what a node logs. */
+/** The ports for what a node logs, and what it says of itself. */
+import type { CheckView, LogLinesView, SettingView } from '@mesh/api-contract'
+
 export type LogLevelName = 'debug' | 'info' | 'warn' | 'error' | 'off'
 
 export interface LogPort {
@@ -10,4 +12,12 @@ export interface LogPort {
   subsystems(): ReadonlyMap<string, LogLevelName>
   /** Changes the levels from now on; `keep` undefined leaves what is kept alone. @throws MeshError `node.bad_log_level` */
   set(level: string, keep: boolean | undefined): void
+  /** The kept lines after a number; all kept lines when the log has not come to that number. */
+  lines(after: number): LogLinesView
 }
+
+/** Examines the machine and the node, as `mesh doctor` does. */
+export type DoctorPort = () => Promise<readonly CheckView[]>
+
+/** The settings in force, in the order of the help. */
+export type SettingsPort = () => readonly SettingView[]

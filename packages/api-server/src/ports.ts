@@ -3,7 +3,7 @@ import type { AdmissionView, DnsServerView, NameResolutionView, ReachabilityView
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
-import type { LogPort } from './operation-ports.ts'
+import type { DoctorPort, LogPort, SettingsPort } from './operation-ports.ts'
 import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
@@ -213,8 +213,12 @@ export interface ApiServerComponents {
   readonly access?: AccessPort
   /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
   readonly debug?: DebugPort
-  /** The levels of the log; without it they cannot be changed. */
+  /** The log; without it its levels cannot be changed, and none of its lines are served. */
   readonly log?: LogPort
+  /** The examination of machine and node; without it `/api/doctor` answers 503. */
+  readonly doctor?: DoctorPort
+  /** The settings in force; without it `/api/node/settings` is empty. */
+  readonly settings?: SettingsPort
   /** Undefined, and answers undefined, until the host listens. */
   readonly reachability?: () => ReachabilityView | undefined
 }

@@ -16,6 +16,7 @@ import {
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
+import { createBlockReads } from './handlers/block-reads.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { KeptWrites } from './handlers/kept-writes.ts'
@@ -36,6 +37,7 @@ import type { OffersPort } from './offers-port.ts'
 import type { ApiServerComponents, NetworkPort } from './ports.ts'
 import type { VpnPort } from './vpn-port.ts'
 import { formatMetrics } from './views/exposition.ts'
+import { keepBlocks, type KeptBlocks } from './views/kept-blocks.ts'
 import { createLedgerTexts, type LedgerTexts, type ValueForm } from './views/ledger-text.ts'
 import { MachineList } from './views/machine-list.ts'
 import type { Scene } from './views/members.ts'
@@ -81,6 +83,7 @@ class ExpressApiServer implements ApiServer {
   readonly #texts: LedgerTexts
   readonly #machines: MachineList
   readonly #kept: KeptWrites
+  readonly #blocks: KeptBlocks
   readonly #ends: (() => unknown)[]
   readonly #startedAt: number
   /** The start by the monotonic clock, for the uptime. */
@@ -103,6 +106,7 @@ class ExpressApiServer implements ApiServer {
     const budget = loopBudget(clock)
     this.#machines = new MachineList(ledger, budget)
     this.#kept = new KeptWrites(ledger, clock)
+    this.#blocks = keepBlocks(ledger)
     const app = {
       handlers: this.#createHandlers(init.values ?? 'json'),
       hub: this.#hub,
@@ -125,6 +129,7 @@ class ExpressApiServer implements ApiServer {
       publishLedgerEvents(ledger, this.#hub, clock),
       watchMachines(ledger, this.#scene, { hub: this.#hub, clock, budget }),
       () => this.#machines.stop(),
+      this.#blocks.stop,
       ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
     ]
     if (components.access !== undefined) this.#ends.push(publishAccessEvents(components.access, this.#hub))
@@ -183,7 +188,7 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access, log, reachability, tokens } = this.#components
+    const { ledger, clock, dns, version, health, access, tokens } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -193,14 +198,13 @@ class ExpressApiServer implements ApiServer {
         clock,
         onRefused: publishRefused(ledger, this.#hub),
       }),
-      ...notYet.listBlocks,
-      ...notYet.operation,
+      ...createBlockReads(this.#blocks),
       ...notYet.traffic,
       ...notYet.peers,
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
-      ...createOperation({ log, reachability: () => reachability?.() }),
+      ...createOperation(this.#components),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeerReads({ scene, clock }),
       ...createNodeReads({

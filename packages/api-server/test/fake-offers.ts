@@ -12,6 +12,27 @@ export function createFakeOffers(): OffersPort {
   const tell: Listener = (event) => {
     for (const listener of listeners) listener(event)
   }
+  const downloads = shelf(
+    (Name, Destination) => ({
+      Name,
+      Destination,
+      State: 'failed' as const,
+      ...NOBODY,
+      Files: null,
+      Bytes: 0,
+      TotalBytes: null,
+      Rate: 0,
+      LeftMs: null,
+      WrittenTo: null,
+      Verified: null,
+      LeftOut: null,
+      LeftOutNames: [],
+      LastError: 'the disk is full',
+      ErrorCode: 'files.no_space',
+      Hint: 'Make room.',
+    }),
+    () => {},
+  )
   return {
     services: shelf(
       (Name, Target) => ({ Name, Target, State: 'announced' as const, Owner: null, ...TRAFFIC, ...FINE }),
@@ -42,34 +63,14 @@ export function createFakeOffers(): OffersPort {
       }),
       (name, state) => tell({ type: 'file', name, state }),
     ),
-    downloads: shelf(
-      (Name, Destination) => ({
-        Name,
-        Destination,
-        State: 'failed' as const,
-        ...NOBODY,
-        Files: null,
-        Bytes: 0,
-        TotalBytes: null,
-        Rate: 0,
-        LeftMs: null,
-        WrittenTo: null,
-        Verified: null,
-        LeftOut: null,
-        LeftOutNames: [],
-        LastError: 'the disk is full',
-        ErrorCode: 'files.no_space',
-        Hint: 'Make room.',
-      }),
-      () => {},
-    ),
+    downloads,
     upload: async ({ name, from, totalBytes, bytes }) => ({
       Name: name,
       State: from + bytes.length < totalBytes ? ('receiving' as const) : ('offered' as const),
       Bytes: from + bytes.length,
       TotalBytes: totalBytes,
     }),
-    receive: async () => {},
+    receive: (name) => downloads.put(name, '/inbox/'),
     egress: () => ({
       Offered: { ...TRAFFIC, Refusals: { forbidden: 2 } },
       Proxy: {

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { type ApiClient, createClient } from '@mesh/api-client'
 import { createNodeClient } from '@mesh/api-client/node'
 import {
+  type CheckView,
   dnsTypeName,
   type GuestView,
+  type LogLinesView,
   type ReachabilityView,
+  type SettingView,
   type VpnPeerView,
   type VpnView,
 } from '@mesh/api-contract'
@@ -72,6 +75,8 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
     ...(init.withoutNetwork !== true && { network: fakeNetwork(listenersOfNetwork) }),
     dns: fakeDns,
     log: createFakeLog(),
+    doctor: async () => [CHECK],
+    settings: () => [SETTING],
     reachability: () => REACHABILITY,
     ...init.components,
   })
@@ -123,7 +128,27 @@ function createFakeLog(): LogPort {
       if (text === 'loud') throw new MeshError('node.bad_log_level', 'no levels')
       ;[level, kept] = [text, keep]
     },
+    lines: (after) => ({ Lines: after < LOG_LINE.Sequence ? [LOG_LINE] : [], Next: LOG_LINE.Sequence }),
   }
+}
+
+export const LOG_LINE: LogLinesView['Lines'][number] = {
+  Sequence: 7,
+  Time: '2026-01-01T00:00:00.000Z',
+  Level: 'warn',
+  Subsystem: 'p2p/reach',
+  Text: 'no way to nas',
+}
+
+export const CHECK: CheckView = { Name: 'clock', Verdict: 'warn', Found: 'It is late.', Next: 'Set it.' }
+
+export const SETTING: SettingView = {
+  Name: 'token',
+  Group: 'Network',
+  Summary: 'The token.',
+  Value: '*** (9 characters)',
+  Source: 'environment',
+  Place: 'MESHTOKEN',
 }
 
 export function newSigner() {

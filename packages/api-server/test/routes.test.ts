@@ -1,10 +1,20 @@
 /** Every route of the contract, from the typed client through the server and back, over TCP and a unix socket. */
-import { type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
+import { MAX_UPLOAD_PIECE_BYTES, type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
-import { fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
+import {
+  CHECK,
+  fakeMachine,
+  fakeVpn,
+  LOG_LINE,
+  PEER,
+  SETTING,
+  startTestNode,
+  STATS,
+  type TestNode,
+} from './fixture.ts'
 
 interface World {
   readonly node: TestNode
@@ -39,11 +49,6 @@ async function download({ control }: TestNode, name: string, destination: string
 const none = async () => {}
 /** Routes whose cases are being written. */
 const notYetTested = {
-  listBlocks: none,
-  getKeptBlock: none,
-  readLog: none,
-  runDoctor: none,
-  listSettings: none,
   getTrafficHistory: none,
   listPaths: none,
   addPeer: none,
@@ -340,6 +345,48 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       status: 404,
     })
   },
+  async listBlocks(world) {
+    await put(world, 'k', 1)
+    const { index, hash, prevHash, timestamp } = world.node.ledger.snapshot().head
+    const { Head, First, Blocks } = await world.client.listBlocks({ last: '1' })
+    expect(Blocks).toEqual([
+      {
+        Index: index,
+        Timestamp: timestamp,
+        Hash: hash,
+        PrevHash: prevHash,
+        Changes: 1,
+        Buckets: [world.bucket],
+      },
+    ])
+    expect([Head, First]).toEqual([index, 1])
+    const { Blocks: earlier } = await world.client.listBlocks({ before: String(index) })
+    expect(earlier.map(({ Index }) => Index)).toEqual(
+      Array.from({ length: index - 1 }, (_, at) => index - 1 - at),
+    )
+    expect(await failure(world.client.listBlocks({ last: 'all' }))).toMatchObject({ code: 'http.bad_query' })
+  },
+  async getKeptBlock(world) {
+    const { client, bucket } = world
+    await put(world, 'k', { a: 1 })
+    const before = await client.getSignedEntry({ bucket, key: 'k' })
+    await client.deleteEntry({ bucket, key: 'k', wait: '5s' })
+    const { index, hash } = world.node.ledger.snapshot().head
+    const block = await client.getKeptBlock({ index: String(index) })
+    expect(block).toMatchObject({ Index: index, Hash: hash, Changes: 1, Buckets: [bucket], More: 0 })
+    expect(block.Changed).toEqual([
+      {
+        Bucket: bucket,
+        Key: 'k',
+        Before: before,
+        After: await client.getSignedEntry({ bucket, key: 'k' }),
+      },
+    ])
+    expect(await failure(client.getKeptBlock({ index: String(index + 1) }))).toMatchObject({
+      code: 'ledger.no_block',
+      status: 404,
+    })
+  },
   async getDigest(world) {
     await put(world, 'k', 1)
     const { entries, digest, buckets } = world.node.ledger.snapshot().digest()
@@ -400,6 +447,16 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await world.client.deleteBucket({ bucket, wait: '5s' })).toMatchObject({ State: 'Committed' })
     expect({ ...(await world.client.getBucket({ bucket })) }).toEqual({})
     expect(await world.client.deleteBucket({ bucket })).toEqual({ State: 'Announcing' })
+  },
+  async readLog({ client }) {
+    expect(await client.readLog()).toEqual({ Lines: [LOG_LINE], Next: 7 })
+    expect(await client.readLog({ after: '7' })).toEqual({ Lines: [], Next: 7 })
+  },
+  async runDoctor({ client }) {
+    expect(await client.runDoctor()).toEqual([CHECK])
+  },
+  async listSettings({ client }) {
+    expect(await client.listSettings()).toEqual([SETTING])
   },
   async getTraffic({ client }) {
     expect(STATS.totalIn).toBe(stats.TotalIn)
@@ -588,6 +645,25 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Receivers: [],
       LastError: null,
       Kept: true,
+    })
+  },
+  async uploadNodeFile({ client, bucket }) {
+    const body = Uint8Array.of(1, 2, 3)
+    expect(await client.uploadNodeFile({ name: bucket, from: '0', of: '4', body })).toEqual({
+      Name: bucket,
+      State: 'receiving',
+      Bytes: 3,
+      TotalBytes: 4,
+    })
+    const tooLong = new Uint8Array(MAX_UPLOAD_PIECE_BYTES + 1)
+    await expect(
+      client.uploadNodeFile({ name: bucket, from: '0', of: '9999999', body: tooLong }),
+    ).rejects.toMatchObject({ code: 'http.body_too_large' })
+  },
+  async receiveNodeFile({ client, bucket }) {
+    expect(await client.receiveNodeFile({ name: bucket })).toMatchObject({
+      Name: bucket,
+      Destination: '/inbox/',
     })
   },
   async putNodeFile({ client, bucket }) {

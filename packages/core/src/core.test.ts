@@ -24,6 +24,7 @@ test('has these public names', () => {
   expect(Object.keys(core).sort()).toEqual([
     'BUCKETS',
     'BoundedMap',
+    'BoundedRing',
     'Heap',
     'KeyedCounts',
     'MeshError',

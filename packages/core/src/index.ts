@@ -11,6 +11,7 @@
 export { addressGroup, isLoopback } from './address-group.ts'
 export { copyOf, isSmallPart } from './array-views.ts'
 export { BoundedMap } from './bounded-map.ts'
+export { BoundedRing } from './bounded-ring.ts'
 export { BUCKETS, positionId } from './buckets.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
 export {

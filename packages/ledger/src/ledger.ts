@@ -38,7 +38,7 @@ export type LedgerErrorCode =
   | 'ledger.store_failed'
   | 'ledger.stopped'
 
-/** One key's change inside a block. */
+/** One key's change inside a block. An entry that this ledger removed by itself becomes a tombstone without a signature. */
 export interface Change extends KeyedEntry {
   readonly previous: Entry | undefined
   /** Who made it: a write of this node, or what arrived from another. */

@@ -37,7 +37,8 @@ const INFLATED_BLOCKS = {
     const entry = `"k":{${Array.from({ length: 15 }, (_, at) => `"${at}":${field}`).join(',')}}`
     return gzippedNotes(Array.from({ length: 42 }, () => entry).join(','))
   },
-  key: () => gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(0.68 * MB)}"k":{}`),
+  key: () =>
+    gzippedNotes(`${'"k":{"Value":"1","Owner":"o","Version":1,"UpdatedAt":1},'.repeat(0.68 * MB)}"k":{}`),
   /** It says that half of it is all. */
   lies() {
     const gzip = gzippedNotes(' '.repeat(38 * MB))

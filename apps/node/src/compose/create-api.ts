@@ -4,8 +4,10 @@ import {
   type ApiServer,
   createApiServer,
   type DebugPort,
+  type DoctorPort,
   type LogPort,
   type PeerProbe,
+  type SettingsPort,
 } from '@mesh/api-server'
 import type { ReachabilityView } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
@@ -39,8 +41,10 @@ export interface NodeApiComponents {
   readonly trust: Trust | undefined
   /** Undefined unless the node runs with `--debug`. */
   readonly debug: DebugPort | undefined
-  /** The levels of the log, where they can be changed. */
+  /** The lines and the levels of the log, where these can be changed. */
   readonly logPort: LogPort | undefined
+  readonly doctor: DoctorPort
+  readonly settings: SettingsPort
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -84,7 +88,7 @@ class AttachedApi implements NodeApi {
 
   constructor(init: NodeApiInit, components: NodeApiComponents) {
     const { settings, network, hasVpn } = init
-    const { ledger, dns, trust, debug, logPort, clock, random, log } = components
+    const { ledger, dns, trust, debug, logPort, doctor, clock, random, log } = components
     this.#init = init
     this.#components = components
     this.#startedAt = clock.monotonic()
@@ -115,6 +119,8 @@ class AttachedApi implements NodeApi {
         ...(trust !== undefined && { access: this.#accessOf(trust) }),
         ...(debug !== undefined && { debug }),
         ...(logPort !== undefined && { log: logPort }),
+        doctor,
+        settings: components.settings,
         reachability: () => this.#reachability(),
         ...assetsOf(),
       },

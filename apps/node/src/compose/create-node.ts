@@ -8,7 +8,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DebugPort, LogPort } from '@mesh/api-server'
+import type { DebugPort, DoctorPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { openExitHost } from '@mesh/exit-node'
 import { openKeptExit } from './kept-exit.ts'
@@ -22,6 +22,8 @@ import { createNodeDns } from './node-dns.ts'
 import { createCleanUps, type CleanUps } from '../clean-ups.ts'
 import type { Sharing } from './join-services.ts'
 import { openLedger } from './open-ledger.ts'
+import type { SelfInit } from '../doctor/examine-self.ts'
+import { settingViews } from '../settings/settings-in-force.ts'
 import { openTrust } from '../access/open-trust.ts'
 import { restoreResolver } from '../resolver/restore-resolver.ts'
 import { createLogPort } from '../log/log-port.ts'
@@ -82,7 +84,10 @@ async function startParts(
   const identityFile = settings.ephemeral ? undefined : identityPath(folder.path)
   const isStateInPlace = () =>
     folder.isInPlace() && keeper.isInPlace() && (identityFile === undefined || existsSync(identityFile))
-  const served = { ledger, keeper, dns, trust, debug, logPort, isStateInPlace, identityFile }
+  const doctor = createDoctor({ settings, stateDir, controlSocket: folder.controlSocket }, clock)
+  const inForce = { ...parts.origin, settings, stateDir, folder: folder.path }
+  const told = { debug, logPort, doctor, settings: () => settingViews(inForce) }
+  const served = { ledger, keeper, dns, trust, isStateInPlace, identityFile, ...told }
   const api = createApi(parts, { ...served, clock, random, log })
   cleanUps.add(() => api.server.stop())
   // before the API ends, so that whoever waits for a write is told
@@ -117,11 +122,19 @@ async function openDebugPort(clock: Clock): Promise<DebugPort> {
   return createDebugPort(clock)
 }
 
+/** Loads the checks when somebody asks for them. */
+function createDoctor(init: SelfInit, clock: Clock): DoctorPort {
+  return async () => {
+    const { examineSelf } = await import('../doctor/examine-self.ts')
+    return await examineSelf(init, clock)
+  }
+}
+
 function openLogPort(
-  { settings, levels, namesLevels = false, log }: NodeInit & NodeComponents,
+  { settings, levels, tail, namesLevels = false, log }: NodeInit & NodeComponents,
   folder: string,
 ): LogPort | undefined {
   if (levels === undefined) return undefined
   const file = settings.ephemeral ? undefined : join(folder, 'log-level')
-  return createLogPort({ file, isNamed: namesLevels }, { levels, log })
+  return createLogPort({ file, isNamed: namesLevels }, { levels, tail, log })
 }

@@ -2,12 +2,16 @@
 import type { ListenAddress } from '@mesh/api-server'
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { LogLevels } from '../log/log-level.ts'
+import type { LogTail } from '../log/log-tail.ts'
 import type { Settings } from '../settings/options.ts'
+import type { SettingsOrigin } from '../settings/settings-in-force.ts'
 import type { Network } from '../state/network.ts'
 import type { Announcement } from './announce.ts'
 
 export interface NodeInit {
   readonly settings: Settings
+  /** Where the settings came from. */
+  readonly origin: SettingsOrigin
   readonly network: Network
   readonly stateDir: string
   /** Where the API listens beside the control socket, which every node has. */
@@ -30,6 +34,8 @@ export interface NodeComponents {
   readonly log: Logger
   /** The levels of `log`, where they can be changed. */
   readonly levels?: LogLevels
+  /** The last lines of `log`. */
+  readonly tail: LogTail
   /** Milliseconds since the process began. */
   readonly uptimeMs: () => number
 }

@@ -5,6 +5,7 @@
 import { type Clock, type LogFields, type Logger, MeshError, printable, stringifyExactJson } from '@mesh/core'
 import { humanSentence, humanValue } from './human-lines.ts'
 import { createLogLevels, type LogLevel, type LogLevels } from './log-level.ts'
+import type { LogTail } from './log-tail.ts'
 import { printableJson } from '../words/printable.ts'
 
 export interface LoggerInit {
@@ -20,6 +21,8 @@ export interface LoggerComponents {
   readonly clock: Clock
   /** Takes whole lines, newline included. */
   write(line: string): void
+  /** Keeps the last lines. */
+  readonly tail?: Pick<LogTail, 'note'>
 }
 
 /** One line before it is formatted. */
@@ -43,7 +46,10 @@ export function createLogger(init: LoggerInit, components: LoggerComponents): Lo
       (level: LogLevel) =>
       (message: string, fields: LogFields = {}) => {
         if (!levels.allows(level, subsystem)) return
-        components.write(format({ time: components.clock.now(), level, subsystem, message, fields }, init))
+        const time = components.clock.now()
+        const line = { time, level, subsystem, message, fields }
+        components.write(format(line, init))
+        components.tail?.note({ time, level, subsystem, text: humanParts(line, init, plain).join(' ') })
       }
     return {
       debug: log('debug'),
@@ -70,21 +76,30 @@ function formatJson({ time, level, subsystem, message, fields }: Line, init: Log
   return printableJson({ ...head, ...plain })
 }
 
-function formatHuman({ time, level, subsystem, message, fields }: Line, init: LoggerInit): string {
-  const paint = (color: number, text: string) => (init.color ? `\u001B[${color}m${text}\u001B[0m` : text)
-  const clock = new Date(time).toTimeString().slice(0, 8)
+function formatHuman(line: Line, init: LoggerInit): string {
+  const paint = init.color ? colored : plain
+  const clock = new Date(line.time).toTimeString().slice(0, 8)
+  const parts = [paint(90, clock), paint(COLORS[line.level], line.level.padEnd(5))]
+  if (line.subsystem !== '') parts.push(paint(90, line.subsystem.padEnd(6)))
+  return `${[...parts, ...humanParts(line, init, paint)].join(' ')}\n`
+}
+
+type Paint = (color: number, text: string) => string
+const plain: Paint = (_, text) => text
+const colored: Paint = (color, text) => `\u001B[${color}m${text}\u001B[0m`
+
+/** The message, and the fields unless the message says them. */
+function humanParts({ message, fields }: Line, { debug }: LoggerInit, paint: Paint): string[] {
   const sentence = humanSentence(message, fields)
-  const shown = printable(sentence ?? message)
-  const parts = [paint(90, clock), paint(COLORS[level], level.padEnd(5)), shown]
-  if (subsystem !== '') parts.splice(2, 0, paint(90, subsystem.padEnd(6)))
-  for (const [name, value] of sentence === undefined ? Object.entries(fields) : []) {
+  if (sentence !== undefined) return [printable(sentence)]
+  const parts = [printable(message)]
+  for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue
-    const plain = humanValue(plainValue(value, init.debug))
-    const text = humanText(plain)
+    const text = humanText(humanValue(plainValue(value, debug)))
     const quoted = /^[^\s"=]+$/.test(text) || name === 'stack' ? text : stringifyExactJson(text)
     parts.push(`${paint(90, `${name}=`)}${printable(quoted)}`)
   }
-  return `${parts.join(' ')}\n`
+  return parts
 }
 
 function humanText(value: unknown): string {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest'
 import { createLogger } from './create-logger.ts'
 import { createLogLevels } from './log-level.ts'
 import { createLogPort } from './log-port.ts'
+import { createLogTail } from './log-tail.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'mesh-log-'))
 const file = join(folder, 'log-level')
@@ -15,11 +16,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 function start(text: string, isNamed = false) {
   const lines: string[] = []
   const levels = createLogLevels(text)
+  const tail = createLogTail()
   const log = createLogger(
     { format: 'json', levels, color: false, debug: false },
-    { clock: createManualClock(), write: (line) => lines.push(line) },
+    { clock: createManualClock(), write: (line) => lines.push(line), tail },
   )
-  return { lines, log, port: createLogPort({ file, isNamed }, { levels, log }) }
+  return { lines, log, port: createLogPort({ file, isNamed }, { levels, tail, log }) }
 }
 
 test('levels that are changed hold at once, for loggers that were there before too', () => {
@@ -33,6 +35,35 @@ test('levels that are changed hold at once, for loggers that were there before t
   reach.warn('no')
   expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['yes'])
   expect([port.level(), port.subsystems().get('p2p/reach')]).toEqual(['error', 'error'])
+})
+
+test('the lines that the levels let through are served as people read them', () => {
+  const { log, port } = start('info,p2p=debug')
+  log
+    .child('p2p')
+    .child('reach')
+    .debug('found\u001B[2J', { way: 'a b', error: new Error('no way') })
+  log.child('api').debug('no')
+  port.set('error', undefined)
+  log.child('api').warn('no')
+  log.error('last')
+  const Time = '2026-01-01T00:00:00.000Z'
+  expect(port.lines(0)).toEqual({
+    Lines: [
+      {
+        Sequence: 1,
+        Time,
+        Level: 'debug',
+        Subsystem: 'p2p/reach',
+        Text: 'found\\u001b[2J way="a b" error="{\\"name\\":\\"Error\\",\\"message\\":\\"no way\\"}"',
+      },
+      { Sequence: 2, Time, Level: 'error', Subsystem: '', Text: 'last' },
+    ],
+    Next: 2,
+  })
+  expect(port.lines(1).Lines.map(({ Text }) => Text)).toEqual(['last'])
+  expect(port.lines(2)).toEqual({ Lines: [], Next: 2 })
+  expect(port.lines(9).Lines).toHaveLength(2)
 })
 
 test('levels are kept over a restart only when asked, and a start that names levels beats them', () => {
@@ -61,7 +92,7 @@ test('wrong levels are refused and change nothing; a damaged file is told of and
 test('levels that cannot be kept are in force, and the asker is told', () => {
   const levels = createLogLevels('info')
   const { log } = start('info')
-  const port = createLogPort({ file: undefined, isNamed: false }, { levels, log })
+  const port = createLogPort({ file: undefined, isNamed: false }, { levels, tail: createLogTail(), log })
   expect(() => port.set('debug', true)).toThrow('not kept')
   expect([port.level(), port.isKept()]).toEqual(['debug', false])
 })

@@ -1,10 +1,11 @@
-/** The levels of the log as the API changes them, and the file that keeps them over a restart where that was asked for. */
+/** The log as the API shows and changes it: its last lines, its levels, and the file that keeps levels over a restart. */
 import { rmSync } from 'node:fs'
 import type { LogPort } from '@mesh/api-server'
 import { type Logger, MeshError } from '@mesh/core'
 import { readStateText } from '../files/read-state-file.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import { type LogLevels, refuseLogLevels } from './log-level.ts'
+import type { LogTail } from './log-tail.ts'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 interface LogPortInit {
@@ -14,16 +15,23 @@ interface LogPortInit {
   readonly isNamed: boolean
 }
 
+interface LogPortComponents {
+  readonly levels: LogLevels
+  readonly tail: LogTail
+  readonly log: Logger
+}
+
 /** Puts the kept levels in force, unless the person named others. */
 export function createLogPort(
   { file, isNamed }: LogPortInit,
-  { levels, log }: { readonly levels: LogLevels; readonly log: Logger },
+  { levels, tail, log }: LogPortComponents,
 ): LogPort {
   let kept = file === undefined ? undefined : readLevels(file, log)
   if (kept !== undefined && !isNamed) levels.set(kept)
   return {
     level: () => levels.text,
     isKept: () => kept === levels.text,
+    lines: tail.lines,
     subsystems: () => new Map(SUBSYSTEMS.map((name) => [name, levels.levelOf(name)])),
     set(level, keep) {
       const expected = refuseLogLevels(level)

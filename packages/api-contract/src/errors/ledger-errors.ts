@@ -13,6 +13,7 @@ export const ledgerErrors = {
     status: 404,
     title: 'This node keeps no such block',
     hint: 'GET /api/blocks lists those that it keeps: the last ones since it started.',
+    commandHint: 'A node keeps the last blocks since it started.',
   },
   'ledger.bad_value': {
     status: 400,

@@ -58,7 +58,7 @@ export const offersErrors = {
   'files.wrong_piece': {
     status: 409,
     title: 'The piece does not follow the one before',
-    hint: 'Go on where the file ends here (the issue names the byte), or begin anew with from=0.',
+    hint: 'Go on where the file ends here, which the issue names, or begin anew with from=0.',
   },
   'files.no_space': {
     status: 507,

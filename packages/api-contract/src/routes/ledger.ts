@@ -46,7 +46,10 @@ export const ledgerRoutes = {
   getKeptBlock: route('GET /api/blocks/:index', {
     summary: 'One of the last blocks, with what it changed',
     params: z.object({ index: wholeNumber.meta({ example: 812 }) }),
-    answer: json(keptBlockView, 'Each change with the entry before and after.'),
+    answer: json(
+      keptBlockView,
+      'Each change with the entry before and after. An entry that this node removed by itself has no signature.',
+    ),
     errors: ['ledger.no_block'],
   }),
   getDigest: route('GET /api/digest', {

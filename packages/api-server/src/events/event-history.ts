@@ -2,7 +2,7 @@
  * The last changes and refusals, for readers that ask for what happened before they came. Refusals have a place of
  * their own: a member that is refused often pushes no change out.
  */
-import { BUCKETS } from '@mesh/core'
+import { BoundedRing, BUCKETS } from '@mesh/core'
 import { EVENT_HISTORY_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { MAX_EVENT_HISTORY_BYTES } from '../limits.ts'
 
@@ -25,8 +25,8 @@ export interface EventHistory {
 }
 
 export function createEventHistory(): EventHistory {
-  const changes = new EventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
-  const refusals = new EventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
+  const changes = createEventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
+  const refusals = createEventRing<PastEvent>(EVENT_HISTORY_SIZE, MAX_EVENT_HISTORY_BYTES)
   return {
     note({ number, type, data, text, at }) {
       const shelf = type === 'ledger.rejected' ? refusals : changes
@@ -35,7 +35,7 @@ export function createEventHistory(): EventHistory {
     },
     last(count) {
       if (count === 0) return []
-      const latest = [changes, refusals].flatMap(({ events }) => events.slice(-count))
+      const latest = [changes, refusals].flatMap(({ items }) => items.slice(-count))
       return latest.sort((a, b) => a.number - b.number).slice(-count)
     },
   }
@@ -49,35 +49,10 @@ function isWorthKeeping(type: EventType, data: unknown): boolean {
   return More > 0 || Changes.some(({ Bucket }) => Bucket !== BUCKETS.healthcheck)
 }
 
-/** The last events, bounded in number and bytes. */
-export class EventRing<Kept extends KeptEvent> {
-  readonly events: Kept[] = []
-  readonly #maxEvents: number
-  readonly #maxBytes: number
-  #bytes = 0
-  /** Number of the oldest event that is kept. */
-  first = 1
-
-  constructor(maxEvents: number, maxBytes: number) {
-    this.#maxEvents = maxEvents
-    this.#maxBytes = maxBytes
-  }
-
-  /** Number of the newest event; 0 before the first. */
-  get last(): number {
-    return this.first + this.events.length - 1
-  }
-
-  at(number: number): Kept | undefined {
-    return this.events[number - this.first]
-  }
-
-  push(event: Kept): void {
-    this.events.push(event)
-    this.#bytes += event.text.length
-    while (this.events.length > this.#maxEvents || (this.#bytes > this.#maxBytes && this.events.length > 1)) {
-      this.#bytes -= this.events.shift()?.text.length ?? 0
-      this.first++
-    }
-  }
+/** A ring of the last events, bounded in number and bytes. */
+export function createEventRing<Kept extends KeptEvent>(
+  maxItems: number,
+  maxSize: number,
+): BoundedRing<Kept> {
+  return new BoundedRing({ maxItems, maxSize, sizeOf: ({ text }) => text.length })
 }

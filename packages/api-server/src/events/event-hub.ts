@@ -6,7 +6,7 @@
 import { EVENT_HEARTBEAT_MS, EVENT_RING_SIZE, type EventData, type EventType } from '@mesh/api-contract'
 import { type Clock, type Random, stringifyExactJson } from '@mesh/core'
 import { MAX_EVENT_RING_BYTES } from '../limits.ts'
-import { createEventHistory, EventRing, type KeptEvent, type PastEvent } from './event-history.ts'
+import { createEventHistory, createEventRing, type KeptEvent, type PastEvent } from './event-history.ts'
 
 export interface EventHub {
   publish<Type extends EventType>(type: Type, data: EventData<Type>): void
@@ -47,7 +47,7 @@ class RingEventHub implements EventHub {
   readonly #clock: Clock
   /** Tells an id of an earlier run of the node from this one's. */
   readonly #run: string
-  readonly #ring = new EventRing<KeptEvent>(EVENT_RING_SIZE, MAX_EVENT_RING_BYTES)
+  readonly #ring = createEventRing<KeptEvent>(EVENT_RING_SIZE, MAX_EVENT_RING_BYTES)
   readonly #history = createEventHistory()
   readonly #places = new Set<Place>()
   #stopHeartbeat = () => {}

@@ -6,15 +6,6 @@ const notYet = (): never => {
   throw new Problem('node.not_ready')
 }
 
-export const listBlocks: HandlersOf<'listBlocks' | 'getKeptBlock'> = {
-  listBlocks: notYet,
-  getKeptBlock: notYet,
-}
-export const operation: HandlersOf<'readLog' | 'runDoctor' | 'listSettings'> = {
-  readLog: notYet,
-  runDoctor: notYet,
-  listSettings: notYet,
-}
 export const traffic: HandlersOf<'getTrafficHistory' | 'listPaths'> = {
   getTrafficHistory: notYet,
   listPaths: notYet,

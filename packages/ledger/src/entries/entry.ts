@@ -20,3 +20,8 @@ export interface KeyedEntry {
   readonly key: string
   readonly entry: Entry
 }
+
+/** Stands for an entry that this ledger removed without a tombstone of its owner: nobody signed that. */
+export function asRemoved(entry: Entry): Entry {
+  return { ...entry, value: '', deleted: true, sig: null }
+}

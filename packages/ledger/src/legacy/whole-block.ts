@@ -3,7 +3,7 @@ import { type Clock, type Logger, positionId } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import type { Refused } from '../blocks/block-intake.ts'
 import { decodeBlock } from '../blocks/decode-block.ts'
-import type { KeyedEntry } from '../entries/entry.ts'
+import { asRemoved, type KeyedEntry } from '../entries/entry.ts'
 import { isSameEntry } from '../rules/judge.ts'
 import type { Change, MergeResult } from '../ledger.ts'
 import type { LedgerEvents } from '../ledger-events.ts'
@@ -87,8 +87,7 @@ function removeOthers(edit: StateEdit, kept: ReadonlySet<string>): Change[] {
   const gone = [...edit.rowsFrom(undefined)].filter((row) => !kept.has(positionId(row)))
   return gone.map((row) => {
     edit.remove(row)
-    const entry = { ...row.entry, value: '', deleted: true }
-    return { ...row, entry, previous: row.entry, origin: 'remote' }
+    return { ...row, entry: asRemoved(row.entry), previous: row.entry, origin: 'remote' }
   })
 }
 

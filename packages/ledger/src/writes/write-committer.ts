@@ -1,6 +1,6 @@
 /** Makes blocks of local writes: each is judged once more against what the block holds by then, signed and applied. */
 import type { MeshError, PeerId } from '@mesh/core'
-import type { KeyedEntry } from '../entries/entry.ts'
+import { asRemoved, type KeyedEntry } from '../entries/entry.ts'
 import type { Change, LedgerErrorCode, OwnershipMode, WriteOutcome } from '../ledger.ts'
 import { overQuota } from '../ledger-errors.ts'
 import type { BucketPolicy } from '../rules/policy.ts'
@@ -71,7 +71,7 @@ function applyWrite(
 export function* evictions(edit: StateEdit): Generator<Change> {
   for (const { bucket, key, entry } of edit.evicted()) {
     if (entry.deleted) continue
-    yield { bucket, key, entry: { ...entry, value: '', deleted: true }, previous: entry, origin: 'remote' }
+    yield { bucket, key, entry: asRemoved(entry), previous: entry, origin: 'remote' }
   }
 }
 

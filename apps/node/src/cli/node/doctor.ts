@@ -1,42 +1,21 @@
 /** `mesh doctor`: looks at this machine and its running node, and says what to do. CleanUps with 1 when something fails. */
-import { MeshError, printable, systemClock } from '@mesh/core'
+import { printable, systemClock } from '@mesh/core'
 import type { Check, Verdict } from '../../doctor/check.ts'
-import { examine } from '../../doctor/examine.ts'
-import type { DoctorFacts } from '../../doctor/facts.ts'
-import { gatherMachine } from '../../doctor/gather-machine.ts'
-import { gatherNode } from '../../doctor/gather-node.ts'
+import { PATIENCE, runChecks } from '../../doctor/run-checks.ts'
 import { EXIT } from '../../errors.ts'
 import { printableJson } from '../../words/printable.ts'
 import { stateFolder } from '../../settings/load-settings.ts'
-import type { Call, Run } from '../command.ts'
+import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
-
-/** A node that takes longer for an answer is a finding. */
-const PATIENCE = { timeoutMs: 10_000, retries: 0 } as const
 
 export const runDoctor: Run = async (call) => {
   const { settings, surroundings, out } = call
   const stateDir = stateFolder(settings, surroundings)
-  const [machine, node] = await Promise.all([
-    gatherMachine(settings, stateDir, systemClock),
-    gatherRunningNode(call),
-  ])
-  const checks = examine({ machine, node })
+  const isHere = settings.apiUrl === undefined || settings.apiUrl.startsWith('unix://')
+  const init = { settings, stateDir, isHere, findNode: () => findNode(call, PATIENCE) }
+  const checks = await runChecks(init, systemClock)
   out(settings.json ? printableJson(checks.map(checkView), 2) : formatChecks(checks))
   return checks.some(({ verdict }) => verdict === 'fail') ? EXIT.failed.code : EXIT.ok.code
-}
-
-/** Whatever keeps it from being asked is a finding, and no end of the examination. */
-async function gatherRunningNode(call: Call): Promise<DoctorFacts['node']> {
-  try {
-    const { apiUrl } = call.settings
-    const isHere = apiUrl === undefined || apiUrl.startsWith('unix://')
-    return await gatherNode(await findNode(call, PATIENCE), isHere, systemClock)
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error
-    if (error.code === 'node.bad_input') throw error
-    return { missing: `No node could be asked: ${error.message}.`, next: error.hint }
-  }
 }
 
 const MARKS: Readonly<Record<Verdict, string>> = { ok: 'ok   ', warn: 'warn ', fail: 'FAIL ', skip: '-    ' }

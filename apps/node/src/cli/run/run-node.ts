@@ -4,6 +4,7 @@ import { type Logger, MeshError, type Random, systemClock, systemRandom } from '
 import type { Announcement } from '../../compose/announce.ts'
 import { createLogger } from '../../log/create-logger.ts'
 import { createLogLevels, type LogLevels } from '../../log/log-level.ts'
+import { createLogTail, type LogTail } from '../../log/log-tail.ts'
 import { startNode } from '../../compose/create-node.ts'
 import type { StartOptions } from '../../compose/node-init.ts'
 import type { Sharing } from '../../compose/join-services.ts'
@@ -42,13 +43,14 @@ export interface Role {
 }
 
 export async function runNode(call: Call, role: Role): Promise<number> {
-  const { command, base, surroundings } = call
+  const { command, base, surroundings, sources, isErrorTerminal } = call
   const { listen: place, hasVpn, needsDns = false, announcements = [] } = role
   const settings = withOwnInstance(call, role)
   const network = requireNetwork(settings, command.name, surroundings.environment)
   if (hasVpn) await requireEngine(checkoutOf(surroundings.environment))
   const levels = createLogLevels(settings.logLevel)
-  const log = createNodeLogger(call, levels)
+  const tail = createLogTail()
+  const log = createNodeLogger(call, levels, tail)
   const exposed = describeExposedNetwork(settings)
   if (exposed !== undefined) log.warn(exposed)
   if (call.ignored.length > 0) log.debug('flags of EdgeVPN without effect here', { flags: call.ignored })
@@ -58,10 +60,12 @@ export async function runNode(call: Call, role: Role): Promise<number> {
       ? undefined
       : findListenPlace({ listen: place, base, environment, pid: process.pid }, log)
   const stateDir = stateFolder(settings, surroundings)
-  const namesLevels = call.sources.logLevel.level !== 'default'
-  const init = { settings, base, network, listen, hasVpn, needsDns, announcements, stateDir, namesLevels }
+  const namesLevels = sources.logLevel.level !== 'default'
+  const origin = { command: command.name, sources, surroundings, isErrorTerminal }
+  const given = { settings, origin, base, network, listen, stateDir, namesLevels }
+  const init = { ...given, hasVpn, needsDns, announcements }
   const uptimeMs = () => performance.now()
-  const components = { clock: systemClock, random: nodeRandom, log, levels, uptimeMs }
+  const components = { clock: systemClock, random: nodeRandom, log, levels, tail, uptimeMs }
   const notes = createPlaceNotes(call)
   const service = createService(environment, log)
   const code = await runUntilSignal(log, async (signal) => {
@@ -145,13 +149,14 @@ function withOwnInstance({ settings: given, sources }: Call, role: Role): Settin
   return { ...settings, instance: role.instance ?? settings.instance }
 }
 
-function createNodeLogger({ settings, surroundings, isErrorTerminal }: Call, levels: LogLevels) {
+function createNodeLogger(call: Call, levels: LogLevels, tail: LogTail) {
+  const { settings, surroundings, isErrorTerminal } = call
   const { logFormat, debug } = settings
   const automatic = isErrorTerminal ? 'human' : 'json'
   const format = logFormat === 'auto' ? automatic : logFormat
   const color = isErrorTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
   return createLogger(
     { format, levels, color, debug },
-    { clock: systemClock, write: (line) => void process.stderr.write(line) },
+    { clock: systemClock, write: (line) => void process.stderr.write(line), tail },
   )
 }
