@@ -1,5 +1,5 @@
 /** Files and folders between real nodes: gone on with after breaks, verified, and never half there. */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -224,6 +224,40 @@ test('the node that runs here receives for a person, without a token, and says w
   const ended = await following
   expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('files.ended')])
   await Promise.all([sender.stop(), node.stop()])
+})
+
+test('a file is put on a node over the API, and fetched into the inbox of another', async () => {
+  const api = (stateDir: string) =>
+    mesh.start({ token, stateDir, args: [bootstrap] })
+  const stateDir = mesh.makeFolder()
+  const [sender, receiver] = await Promise.all([api(stateDir), api(mesh.makeFolder())])
+  const [from, to] = [sender.client, receiver.client]
+  const bytes = randomBytes(2 * MIB + 17)
+  const put = (at: number) =>
+    from.uploadNodeFile({
+      name: 'photo.jpg',
+      from: String(at),
+      of: String(bytes.length),
+      body: Uint8Array.from(bytes.subarray(at, at + MIB)),
+    })
+  expect(await put(0)).toMatchObject({ State: 'receiving', Bytes: MIB })
+  await expect(put(2 * MIB)).rejects.toMatchObject({ code: 'files.wrong_piece' })
+  await put(MIB)
+  expect(await put(2 * MIB)).toMatchObject({ State: 'offered', Bytes: bytes.length })
+  await to.receiveNodeFile({ name: 'photo.jpg' })
+  const { WrittenTo } = await eventually(
+    async () => {
+      const download = await to.getNodeDownload({ name: 'photo.jpg' })
+      expect(download).toMatchObject({ State: 'received', Verified: true })
+      return download
+    },
+    { withinMs: 60_000 },
+  )
+  expect(readFileSync(WrittenTo ?? '')).toEqual(bytes)
+  const { Path } = await from.getNodeFile({ name: 'photo.jpg' })
+  await from.deleteNodeFile({ name: 'photo.jpg' })
+  expect(existsSync(Path)).toBe(false)
+  await Promise.all([sender.stop(), receiver.stop()])
 })
 
 test('whoever waits for a name that nobody offers ends with 130 at Ctrl-C, and leaves nothing', async () => {
