@@ -227,8 +227,7 @@ test('the node that runs here receives for a person, without a token, and says w
 })
 
 test('a file is put on a node over the API, and fetched into the inbox of another', async () => {
-  const api = (stateDir: string) =>
-    mesh.start({ token, stateDir, args: [bootstrap] })
+  const api = (stateDir: string) => mesh.start({ token, stateDir, args: [bootstrap] })
   const stateDir = mesh.makeFolder()
   const [sender, receiver] = await Promise.all([api(stateDir), api(mesh.makeFolder())])
   const [from, to] = [sender.client, receiver.client]
@@ -244,6 +243,13 @@ test('a file is put on a node over the API, and fetched into the inbox of anothe
   await expect(put(2 * MIB)).rejects.toMatchObject({ code: 'files.wrong_piece' })
   await put(MIB)
   expect(await put(2 * MIB)).toMatchObject({ State: 'offered', Bytes: bytes.length })
+  const seen = await eventually(() => to.lookIntoFile({ name: 'photo.jpg' }), { withinMs: 30_000 })
+  expect(seen).toMatchObject({
+    IsFolder: false,
+    Files: 1,
+    TotalBytes: bytes.length,
+    Entries: [{ Path: 'photo.jpg', Bytes: bytes.length }],
+  })
   await to.receiveNodeFile({ name: 'photo.jpg' })
   const { WrittenTo } = await eventually(
     async () => {

@@ -88,6 +88,7 @@ export type {
   RemovedView,
   ServiceView,
   SettingView,
+  SharedFilesView,
   SignedEntryView,
   StatsView,
   SummaryView,

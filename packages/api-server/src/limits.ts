@@ -105,6 +105,8 @@ export const MAX_KEPT_BUCKETS = 64
 export const SOCKET_PROBE_TIMEOUT_MS = 250
 /** The time, in ms, after which a machine that is not found, connected and measured counts as unreachable. */
 export const PING_TIMEOUT_MS = 10_000
+/** The longest time, in ms, in which a member tells what is in a file or folder of it. */
+export const LOOK_TIMEOUT_MS = 15_000
 /** The longest time over which a profile is taken, in seconds; a connection without bytes is cut soon after. */
 export const MAX_PROFILE_SECONDS = 100
 /** How many of the things that are wrong with an input an answer names. */

@@ -5,6 +5,7 @@ import type {
   NodeEgressView,
   NodeFileView,
   NodeServiceView,
+  SharedFilesView,
   UploadView,
 } from '@mesh/api-contract'
 
@@ -43,6 +44,8 @@ export interface OffersPort {
   upload(piece: UploadPiece): Promise<UploadView>
   /** Fetches into the inbox of this node. @throws MeshError with a code of the contract */
   receive(name: string): Promise<void>
+  /** Asks the member that offers it what is in it. @throws MeshError with a code of the contract */
+  look(name: string, signal: AbortSignal): Promise<SharedFilesView>
   egress(): NodeEgressView
   /** Tells each change of a state; `state` undefined: it was removed. */
   subscribe(

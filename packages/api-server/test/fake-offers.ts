@@ -70,6 +70,14 @@ export function createFakeOffers(): OffersPort {
       Bytes: from + bytes.length,
       TotalBytes: totalBytes,
     }),
+    look: async (name) => ({
+      Name: name,
+      IsFolder: false,
+      Files: 1,
+      TotalBytes: 3,
+      Entries: [{ Path: name, IsFolder: false, Bytes: 3, ModifiedAt: '2026-01-01T00:00:00.000Z' }],
+      More: 0,
+    }),
     receive: (name) => downloads.put(name, '/inbox/'),
     egress: () => ({
       Offered: { ...TRAFFIC, Refusals: { forbidden: 2 } },

@@ -660,6 +660,9 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       client.uploadNodeFile({ name: bucket, from: '0', of: '9999999', body: tooLong }),
     ).rejects.toMatchObject({ code: 'http.body_too_large' })
   },
+  async lookIntoFile({ client, bucket }) {
+    expect(await client.lookIntoFile({ name: bucket })).toMatchObject({ Files: 1, Entries: [{ Bytes: 3 }] })
+  },
   async receiveNodeFile({ client, bucket }) {
     expect(await client.receiveNodeFile({ name: bucket })).toMatchObject({
       Name: bucket,

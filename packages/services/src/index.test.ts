@@ -12,6 +12,7 @@ it('has these public names', () => {
     'createProxy',
     'createServices',
     'createUnwritten',
+    'listShare',
     'receiveFile',
   ])
   expect(Object.keys(endpoint).toSorted()).toEqual([

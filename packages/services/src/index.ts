@@ -22,6 +22,8 @@ export {
   type ReceiveFileInit,
   type ReceiveState,
 } from './files/receive-file.ts'
+export { listShare } from './files/list-share.ts'
+export type { OfferedManifest } from './files/receive-manifest.ts'
 export type { LeftOut } from './files/left-out.ts'
 export type { TransferProgress } from './files/transfer-progress.ts'
 export {

@@ -20,6 +20,7 @@ import {
   type DownloadInit,
   type Egress,
   type FilesNetwork,
+  listShare,
   type NamedAddress,
   type Proxy,
   type ReceivedFile,
@@ -67,6 +68,7 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
   const downloads = new Downloads({
     processes: processLines(),
     fetch: (receiveInit) => receiveFile(receiveInit, fileComponents),
+    look: (lookInit) => listShare(lookInit, fileComponents),
   })
   cleanUps.add(() => downloads.stop())
   const kept = openKeptOffers(settings.ephemeral ? undefined : folder, log.child('services'))

@@ -18,6 +18,7 @@ import type {
   Services,
 } from '@mesh/services'
 import { createDownloadShelf } from './download-shelf.ts'
+import { lookInto, sharedFilesView } from './shared-files.ts'
 import { Uploads } from './uploads.ts'
 import { makeFolder } from '../files/make-folder.ts'
 import type { KeptOffers, OfferKind } from '../state/kept-offers.ts'
@@ -115,6 +116,7 @@ export function createNodeOffers(components: NodeOffersComponents): NodeOffers {
     },
     downloads,
     upload: (piece) => uploads.take(piece),
+    look: async (name, signal) => sharedFilesView(name, await lookInto(components.downloads, name, signal)),
     async receive(name) {
       makeFolder(inbox)
       await downloads.put(name, inbox)

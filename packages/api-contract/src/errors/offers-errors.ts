@@ -65,6 +65,11 @@ export const offersErrors = {
     title: 'The file system of the node has no room for the file',
     hint: 'Free some space, or offer a file of another disk by its path.',
   },
+  'files.not_told': {
+    status: 503,
+    title: 'Its member does not tell what is in it',
+    hint: 'Check that the member is online; an EdgeVPN-compatible one tells nothing, and its file can be fetched all the same.',
+  },
   'files.too_many': {
     status: 409,
     title: 'That is more than this node can offer',

@@ -14,6 +14,7 @@ import {
   nodeFileView,
   nodeServiceView,
   removedView,
+  sharedFilesView,
   uploadView,
 } from '../views/offers.ts'
 import { json, list } from './answers.ts'
@@ -179,6 +180,14 @@ export const offerRoutes = {
       'files.no_space',
       'files.unreadable',
     ],
+  }),
+  lookIntoFile: route('GET /api/node/inbox/:name', {
+    isLocal,
+    level: 'admin',
+    summary: 'Ask the member that offers a file or folder what is in it, and fetch nothing',
+    params: offerName,
+    answer: json(sharedFilesView, 'The first 1,000 entries.'),
+    errors: [...commonErrors, 'services.bad_name', 'files.not_told'],
   }),
   receiveNodeFile: route('PUT /api/node/inbox/:name', {
     isLocal,

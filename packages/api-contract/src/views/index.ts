@@ -23,6 +23,7 @@ export type {
   NodeEgressView,
   NodeFileView,
   RemovedView,
+  SharedFilesView,
   UploadView,
 } from './offers.ts'
 export type { StatsView } from './traffic.ts'

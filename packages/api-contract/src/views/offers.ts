@@ -159,3 +159,24 @@ export const uploadView = later(() =>
     .meta({ id: 'Upload' }),
 )
 export type UploadView = z.output<ReturnType<typeof uploadView>>
+
+export const sharedFilesView = later(() =>
+  z
+    .object({
+      Name: z.string(),
+      IsFolder: z.boolean(),
+      Files: count(),
+      TotalBytes: count(),
+      Entries: z.array(
+        z.object({
+          Path: z.string().meta({ description: 'Names joined by slashes, from the top of the share.' }),
+          IsFolder: z.boolean(),
+          Bytes: count(),
+          ModifiedAt: z.string().meta({ description: 'RFC 3339 UTC.' }),
+        }),
+      ),
+      More: count().meta({ description: 'Entries that are not listed.' }),
+    })
+    .meta({ id: 'SharedFiles' }),
+)
+export type SharedFilesView = z.output<ReturnType<typeof sharedFilesView>>

@@ -3,6 +3,7 @@
  * itself alone.
  */
 import { Problem } from '../messages/problem.ts'
+import { LOOK_TIMEOUT_MS } from '../limits.ts'
 import type { OfferShelf, OffersPort } from '../offers-port.ts'
 import type { HandlersOf } from './handler.ts'
 
@@ -20,6 +21,7 @@ type OfferRoutes =
   | 'putNodeFile'
   | 'deleteNodeFile'
   | 'uploadNodeFile'
+  | 'lookIntoFile'
   | 'receiveNodeFile'
   | 'listNodeDownloads'
   | 'getNodeDownload'
@@ -53,6 +55,7 @@ export function createOfferHandlers(offers: () => OffersPort | undefined): Handl
     deleteNodeFile: files.remove,
     uploadNodeFile: ({ name, from, of }, { bytes }) =>
       running().upload({ name, from, totalBytes: of, bytes }),
+    lookIntoFile: ({ name }) => running().look(name, AbortSignal.timeout(LOOK_TIMEOUT_MS)),
     async receiveNodeFile({ name }) {
       await running().receive(name)
       return downloads.get({ name })

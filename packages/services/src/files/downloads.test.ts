@@ -26,7 +26,14 @@ function createFetches() {
       asked.push({ ...init, end, fail })
       init.signal.addEventListener('abort', () => fail(init.signal.reason as Error))
     })
-  return { asked, downloads: new Downloads({ processes: { self: '7', isRunning: () => false }, fetch }) }
+  return {
+    asked,
+    downloads: new Downloads({
+      processes: { self: '7', isRunning: () => false },
+      fetch,
+      look: () => Promise.reject(new Error('not asked')),
+    }),
+  }
 }
 
 const statesOf = ({ downloads }: ReturnType<typeof createFetches>) =>

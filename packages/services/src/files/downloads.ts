@@ -5,6 +5,8 @@ import { checkServiceName } from '../services/service-name.ts'
 import { DestinationLocks, type HolderProcesses } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { LISTS, MAX_DOWNLOADS } from './limits.ts'
+import type { ListShareInit } from './list-share.ts'
+import type { OfferedManifest } from './receive-manifest.ts'
 import type { ReceivedFile, ReceiveFileInit, ReceiveState } from './receive-file.ts'
 
 export interface Download {
@@ -30,6 +32,8 @@ interface DownloadsInit {
   readonly processes: HolderProcesses
   /** Fetches a share once: breaks are gone on with, and an error ends it. */
   readonly fetch: (init: ReceiveFileInit) => Promise<ReceivedFile>
+  /** Asks its provider what is in a share. */
+  readonly look: (init: ListShareInit) => Promise<OfferedManifest>
 }
 
 interface Running {
@@ -40,14 +44,16 @@ interface Running {
 
 export class Downloads {
   readonly #fetch: DownloadsInit['fetch']
+  readonly #look: DownloadsInit['look']
   readonly #locks: DestinationLocks
   readonly #lists = new Scope(LISTS)
   /** The newest is last. */
   readonly #all = new Map<string, Download>()
   readonly #running = new Map<string, Running>()
 
-  constructor({ processes, fetch }: DownloadsInit) {
+  constructor({ processes, fetch, look }: DownloadsInit) {
     this.#fetch = fetch
+    this.#look = look
     this.#locks = new DestinationLocks(processes)
   }
 
@@ -107,6 +113,11 @@ export class Downloads {
       show({ type: 'failed', error: toError(error) })
       throw error
     }
+  }
+
+  /** Tells what is in a share, before it is fetched. @throws MeshError `files.*`; the signal's reason */
+  look(name: string, signal: AbortSignal): Promise<OfferedManifest> {
+    return this.#look({ name, signal, lists: this.#lists })
   }
 
   /** Ends it where it runs, and forgets it; what has come stays on the disk. */
