@@ -49,6 +49,7 @@ export type {
   NetworkEvent,
   NetworkPort,
   NodePort,
+  PathReport,
   PeerProbe,
   PeerState,
   TokensPort,

@@ -115,3 +115,5 @@ export const MAX_SHOWN_VALUE = 80
 export const MAX_KEPT_WRITES = 256
 /** How many buckets `/metrics` counts by name. */
 export const MAX_BUCKETS_IN_METRICS = 100
+/** How many peers, and how many protocols, have a series of their own in the history of traffic; the others share one. */
+export const MAX_FLOW_SERIES = 64

@@ -69,6 +69,27 @@ export interface PeerProbe {
   readonly rttMs: number
 }
 
+/** How one member reaches another one, as the first says. */
+interface ToldPath {
+  readonly peer: string
+  readonly path: 'direct' | 'relayed'
+  readonly relay: string | undefined
+  readonly rttMs: number | undefined
+  /** In both directions, over the last 10 s. */
+  readonly bytesPerSecond: number
+}
+
+/** The paths that one member tells, or why it tells none. */
+export interface PathReport {
+  readonly peer: string
+  readonly state: 'told' | 'asked' | 'silent' | 'unsupported'
+  /** Undefined without a report. */
+  readonly ageMs: number | undefined
+  readonly paths: readonly ToldPath[]
+  /** The number of paths that are left out. */
+  readonly more: number
+}
+
 /** The node's view of its peers. */
 export interface NetworkPort {
   /** Other members on the gossip topic now. */
@@ -80,6 +101,15 @@ export interface NetworkPort {
    * @throws MeshError saying what kept it from being reached; the signal's reason
    */
   probe(peer: PeerId, signal: AbortSignal): Promise<PeerProbe>
+  /**
+   * Learns of a peer from its id, or from an address that ends with it, and gives the id.
+   * @throws MeshError saying why this is no address of a peer
+   */
+  addPeer(address: string): PeerId
+  /** Closes the connections to a peer and forgets its addresses. False when the peer was not known. */
+  forget(peer: PeerId): Promise<boolean>
+  /** Gives this node's own report, then one for each connected member; old ones are asked for in the background. */
+  pathReports(): readonly PathReport[]
   /** Undefined without a bandwidth reporter: `/api/metrics` is 404 then. */
   readonly traffic: TrafficPort | undefined
   subscribe(listener: (event: NetworkEvent) => void): () => void

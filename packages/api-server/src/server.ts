@@ -23,8 +23,9 @@ import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createOperation } from './handlers/operation.ts'
 import { createNodeReads, withExposure } from './handlers/node-reads.ts'
 import { createOfferHandlers } from './handlers/node-offers.ts'
-import { createPeerReads } from './handlers/peer-reads.ts'
+import { createPeers } from './handlers/peers.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
+import { TrafficHistory } from './history/traffic-history.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
 import * as notYet from './handlers/not-yet.ts'
 import { createProfiles } from './http/profiles.ts'
@@ -88,6 +89,7 @@ class ExpressApiServer implements ApiServer {
   readonly #isReadOnly: boolean
   readonly #appFor: (kind: ListenerKind) => Express
   #network: NetworkPort | undefined
+  #history: TrafficHistory | undefined
   #vpn: VpnPort | undefined
   #offers: OffersPort | undefined
 
@@ -134,6 +136,11 @@ class ExpressApiServer implements ApiServer {
   attachNetwork(network: NetworkPort): void {
     this.#network = network
     this.#ends.push(publishNetworkEvents(network, this.#hub))
+    const { traffic } = network
+    if (traffic === undefined) return
+    const history = new TrafficHistory({ traffic, vpn: () => this.#vpn, clock: this.#components.clock })
+    this.#history = history
+    this.#ends.push(() => history.stop())
   }
 
   attachVpn(vpn: VpnPort): void {
@@ -195,16 +202,15 @@ class ExpressApiServer implements ApiServer {
       }),
       ...notYet.listBlocks,
       ...notYet.operation,
-      ...notYet.traffic,
-      ...notYet.peers,
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
       ...createOperation({ log, reachability: () => reachability?.() }),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
-      ...createPeerReads({ scene, clock }),
+      ...createPeers({ scene, clock }),
       ...createNodeReads({
         network: () => this.#network,
+        history: () => this.#history,
         version,
         facts: () => this.#facts(),
         health: tokens === undefined ? withExposure(health, this.#listeners, () => this.#mayDo()) : health,

@@ -4,7 +4,7 @@ import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
-import { fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
+import { ADDED, fakeMachine, fakeVpn, PEER, startTestNode, STATS, type TestNode } from './fixture.ts'
 
 interface World {
   readonly node: TestNode
@@ -44,10 +44,6 @@ const notYetTested = {
   readLog: none,
   runDoctor: none,
   listSettings: none,
-  getTrafficHistory: none,
-  listPaths: none,
-  addPeer: none,
-  forgetPeer: none,
 }
 
 /** A route without a case does not compile. */
@@ -105,6 +101,8 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Connected: true,
         Member: true,
         Path: 'direct',
+        Relay: null,
+        FoundBy: ['mdns', 'incoming'],
         Transport: 'tcp',
         Addresses: ['/ip4/127.0.0.1/tcp/4001'],
         RoundTripMs: 4,
@@ -400,6 +398,58 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await world.client.deleteBucket({ bucket, wait: '5s' })).toMatchObject({ State: 'Committed' })
     expect({ ...(await world.client.getBucket({ bucket })) }).toEqual({})
     expect(await world.client.deleteBucket({ bucket })).toEqual({ State: 'Announcing' })
+  },
+  async getTrafficHistory({ client }) {
+    const drop = (Reason: string, Total: number) => ({ Reason, Dropped: [], Total })
+    const { Until, ...view } = await client.getTrafficHistory({ last: 6 })
+    expect(view).toEqual({
+      StepSeconds: 10,
+      In: [],
+      Out: [],
+      Peers: [],
+      Protocols: [],
+      Vpn: { In: [], Out: [], Drops: [drop('noRoute', 5), drop('multicast', 1), drop('spoofedSource', 4)] },
+    })
+    expect(Math.abs(Date.now() - Date.parse(Until))).toBeLessThan(600_000)
+  },
+  async listPaths({ client }) {
+    expect(await client.listPaths()).toEqual([
+      {
+        PeerID: PEER,
+        State: 'told',
+        AgeMs: 1_500,
+        Paths: [{ PeerID: ADDED, Path: 'relayed', Relay: PEER, RoundTripMs: null, BytesPerSecond: 5 }],
+        More: 2,
+      },
+      { PeerID: ADDED, State: 'silent', AgeMs: null, Paths: [], More: 0 },
+    ])
+  },
+  async addPeer({ node, client }) {
+    const Address = `/ip4/192.0.2.7/tcp/4001/p2p/${ADDED}`
+    const answer = {
+      PeerID: ADDED,
+      Name: '',
+      Member: false,
+      Path: 'direct',
+      Transport: 'tcp',
+      RoundTripMs: 1.5,
+    }
+    expect(await client.addPeer({ body: { Address } })).toEqual(answer)
+    expect(await failure(client.addPeer({ body: { Address: 'nonsense' } }))).toMatchObject({
+      code: 'peer.bad_address',
+      status: 400,
+    })
+    expect(await failure(client.addPeer({ body: { Address: node.ledger.self } }))).toMatchObject({
+      code: 'peer.unknown',
+    })
+  },
+  async forgetPeer({ client }) {
+    await client.addPeer({ body: { Address: ADDED } })
+    expect(await client.forgetPeer({ peer: ADDED })).toEqual({ State: 'Removed' })
+    expect(await failure(client.forgetPeer({ peer: ADDED }))).toMatchObject({
+      code: 'peer.unknown',
+      status: 404,
+    })
   },
   async getTraffic({ client }) {
     expect(STATS.totalIn).toBe(stats.TotalIn)

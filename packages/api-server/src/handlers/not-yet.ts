@@ -15,8 +15,3 @@ export const operation: HandlersOf<'readLog' | 'runDoctor' | 'listSettings'> = {
   runDoctor: notYet,
   listSettings: notYet,
 }
-export const traffic: HandlersOf<'getTrafficHistory' | 'listPaths'> = {
-  getTrafficHistory: notYet,
-  listPaths: notYet,
-}
-export const peers: HandlersOf<'addPeer' | 'forgetPeer'> = { addPeer: notYet, forgetPeer: notYet }
