@@ -49,7 +49,6 @@ export type {
   NetworkEvent,
   NetworkPort,
   NodePort,
-  PathReport,
   PeerProbe,
   PeerState,
   TokensPort,
@@ -57,6 +56,7 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
+export type { PathReport } from './path-report.ts'
 export { counter, gauge, labelled } from './views/metric-families.ts'
 export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

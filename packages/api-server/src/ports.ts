@@ -4,6 +4,7 @@ import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
 import type { LogPort } from './operation-ports.ts'
+import type { PathReport } from './path-report.ts'
 import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
@@ -67,27 +68,6 @@ export interface PeerProbe {
   readonly path: 'direct' | 'relayed'
   readonly transport: string | undefined
   readonly rttMs: number
-}
-
-/** How one member reaches another one, as the first says. */
-interface ToldPath {
-  readonly peer: string
-  readonly path: 'direct' | 'relayed'
-  readonly relay: string | undefined
-  readonly rttMs: number | undefined
-  /** In both directions, over the last 10 s. */
-  readonly bytesPerSecond: number
-}
-
-/** The paths that one member tells, or why it tells none. */
-export interface PathReport {
-  readonly peer: string
-  readonly state: 'told' | 'asked' | 'silent' | 'unsupported'
-  /** Undefined without a report. */
-  readonly ageMs: number | undefined
-  readonly paths: readonly ToldPath[]
-  /** The number of paths that are left out. */
-  readonly more: number
 }
 
 /** The node's view of its peers. */

@@ -246,7 +246,7 @@ const fakeDns: DnsPort = {
 /** A peer that the network of the test learns of. */
 export const ADDED = '12D3KooWLbDHQoJ2dUwkQ3ykVLTMMHPVPD6ZZSDk42tU5RXD5YRz'
 
-function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort {
+export function fakeNetwork(listeners = new Set<(event: NetworkEvent) => void>()): NetworkPort {
   const peer: PeerState = {
     id: PEER,
     connected: true,

@@ -401,7 +401,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async getTrafficHistory({ client }) {
     const drop = (Reason: string, Total: number) => ({ Reason, Dropped: [], Total })
-    const { Until, ...view } = await client.getTrafficHistory({ last: 6 })
+    const { Until, ...view } = await client.getTrafficHistory({ last: '6' })
     expect(view).toEqual({
       StepSeconds: 10,
       In: [],

@@ -26,7 +26,7 @@ interface Gain {
 const NEWCOMER_FACTOR = 2
 
 export class Flows {
-  /** As many as the node counts, which is bounded there. */
+  /** Holds as many flows as the node counts, which bounds them. */
   #seen: ReadonlyMap<string, Seen>
   readonly #series = new Map<string, FlowSeries>()
   readonly #others = new FlowSeries()

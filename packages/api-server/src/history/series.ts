@@ -66,7 +66,7 @@ export class FlowSeries {
   }
 }
 
-/** What a counter gained since it stood at `before`; one that began anew counts from zero. */
+/** Gives what a counter gained since it stood at `before`; a counter that began anew counts from zero. */
 export function gained(before: number | undefined, now: number): number {
   return before === undefined || now < before ? now : now - before
 }

@@ -73,7 +73,7 @@ const stats = (totalIn: number, totalOut: number): TrafficStats => ({
   rateIn: 0,
   rateOut: 0,
 })
-const zeros = (count: number): number[] => new Array<number>(count).fill(0)
+const zeros = (count: number): number[] => Array.from({ length: count }, () => 0)
 
 test('is empty before the first step, and then has differences of totals', async () => {
   const node = build()

@@ -1,4 +1,4 @@
-/** What went over the network in the last hour: counters read in steps of fixed length, by the monotonic clock. */
+/** The traffic of the last hour: counters are read in steps of fixed length, by the monotonic clock. */
 import { KEPT_TRAFFIC_STEPS, TRAFFIC_STEP_SECONDS, type TrafficHistoryView } from '@mesh/api-contract'
 import type { Clock } from '@mesh/core'
 import type { TrafficPort } from '../ports.ts'

@@ -6,9 +6,9 @@ export interface ToldPath {
   readonly path: 'direct' | 'relayed'
   /** The peer that relays; undefined for direct paths, and where the member does not know it. */
   readonly relay: PeerId | undefined
-  /** In ms; undefined until it is measured. */
+  /** The round trip, in ms; undefined until it is measured. */
   readonly rttMs: number | undefined
-  /** In both directions, over the last 10 s. */
+  /** The traffic in both directions, over the last 10 s. */
   readonly bytesPerSecond: number
 }
 

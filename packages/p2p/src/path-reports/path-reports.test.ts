@@ -12,7 +12,8 @@ import {
   REPORT_MAX_AGE_MS,
   REPORT_TIMEOUT_MS,
 } from './limits.ts'
-import { PathReports, type Reached } from './path-reports.ts'
+import type { Reached } from './own-report.ts'
+import { PathReports } from './path-reports.ts'
 import { decodePaths, encodePaths } from './paths-message.ts'
 
 const idOf = (at: number): PeerId =>

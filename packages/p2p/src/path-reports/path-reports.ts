@@ -6,50 +6,30 @@
  * 2. a few of them are asked at a time; each answer is checked and kept
  * 3. a member that asks gets this node's own report
  */
-import {
-  type Clock,
-  type Logger,
-  type PeerId,
-  toError,
-  tryParsePeerId,
-  untilAborted,
-  withDeadline,
-} from '@mesh/core'
-import { createRate, loopBudget, type RateLimit } from '@mesh/core/limits'
-import type { RefusalCode } from '../p2p-error.ts'
-import type { Bandwidth, Channel, Channels } from '../p2p-node.ts'
-import type { BookedPeer } from '../peers/peer-book.ts'
+import { type Logger, type PeerId, toError, tryParsePeerId, untilAborted, withDeadline } from '@mesh/core'
+import { loopBudget } from '@mesh/core/limits'
+import type { Channel, Channels } from '../p2p-node.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PATHS_PROTOCOL } from '../protocols.ts'
-import type { Refusals } from '../refusals.ts'
 import {
   MAX_ASKED_AT_ONCE,
   MAX_KEPT_REPORTS,
   MAX_REPORT_BYTES,
-  MAX_TOLD_PATHS,
-  OWN_REPORT_AGE_MS,
   REPORT_MAX_AGE_MS,
-  REPORT_QUESTIONS,
   REPORT_TIMEOUT_MS,
 } from './limits.ts'
-import type { PathReport, ToldPath, ToldPaths } from './path-report.ts'
-import { decodePaths, encodePaths } from './paths-message.ts'
+import { OwnReport, type OwnReportComponents } from './own-report.ts'
+import type { PathReport, ToldPaths } from './path-report.ts'
+import { decodePaths } from './paths-message.ts'
 
-/** What the book says of reaching one peer. */
-export type Reached = Pick<BookedPeer, 'id' | 'connected' | 'member' | 'path' | 'relay' | 'rttMs'>
-
-interface PathReportsComponents {
+interface PathReportsComponents extends OwnReportComponents {
   readonly self: PeerId
   readonly channels: Pick<Channels, 'handle' | 'open'>
-  readonly book: { all(): readonly Reached[] }
-  readonly bandwidth: Pick<Bandwidth, 'byPeer'>
   readonly spoken: Pick<SpokenProtocols, 'of'>
-  readonly refusals: Pick<Refusals, 'refuse'>
-  readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What one member answered last. Times are monotonic. */
+/** The last question to one member, and its answer. Times are monotonic. */
 interface Asked {
   readonly askedAt: number
   readonly told: (ToldPaths & { readonly at: number }) | undefined
@@ -63,20 +43,19 @@ export class PathReports {
   readonly #parts: PathReportsComponents
   readonly #log: Logger
   readonly #stopped = new AbortController()
-  readonly #questions: RateLimit
+  readonly #own: OwnReport
   readonly #asked = new Map<PeerId, Asked>()
   #queue: PeerId[] = []
   #running = 0
-  #own: { readonly at: number; readonly bytes: Uint8Array } | undefined
 
   constructor(components: PathReportsComponents) {
     this.#parts = components
     this.#log = components.logger.child('paths')
-    this.#questions = createRate(REPORT_QUESTIONS, components.clock)
+    this.#own = new OwnReport(components)
   }
 
   async start(): Promise<void> {
-    await this.#parts.channels.handle(PATHS_PROTOCOL, OPTIONS, (channel) => this.#answer(channel))
+    await this.#parts.channels.handle(PATHS_PROTOCOL, OPTIONS, (channel) => this.#own.answer(channel))
   }
 
   stop(): void {
@@ -87,14 +66,12 @@ export class PathReports {
 
   /** Gives this node's own report, then one for each connected member. */
   reports(): readonly PathReport[] {
-    const members = this.#members()
+    const members = this.#own.members()
     const ids = members.flatMap(({ id }) => tryParsePeerId(id) ?? [])
-    const own = { peer: this.#parts.self, state: 'told', ageMs: 0, ...this.#tell(members) } as const
+    const own = { peer: this.#parts.self, state: 'told', ageMs: 0, ...this.#own.tell(members) } as const
     this.#ask(ids)
     return [own, ...ids.map((peer) => this.#reportOf(peer))]
   }
-
-  // asking
 
   #reportOf(peer: PeerId): PathReport {
     const { told, isSilent = false } = this.#asked.get(peer) ?? {}
@@ -154,7 +131,7 @@ export class PathReports {
 
   /** @throws when the member does not answer in time */
   async #read(peer: PeerId): Promise<ToldPaths | undefined> {
-    const { clock, channels } = this.#parts
+    const { clock, channels, refusals } = this.#parts
     const reason = () => new Error(`no answer within ${REPORT_TIMEOUT_MS / 1_000} s`)
     const init = { clock, ms: REPORT_TIMEOUT_MS, signal: this.#stopped.signal, reason }
     return await withDeadline(init, async (signal) => {
@@ -163,46 +140,14 @@ export class PathReports {
         const bytes = await untilAborted(firstMessage(channel), signal)
         const decode = async () => decodePaths(bytes)
         const told = await loopBudget(clock).run('members', decode, { key: peer, signal })
-        if (told === undefined) this.#refuse('paths.bad_message', peer)
-        await untilAborted(channel.close(), signal)
+        if (told === undefined) refusals.refuse('paths.bad_message', { peer, protocol: PATHS_PROTOCOL })
+        channel.close().catch(() => {})
         return told
       } catch (error) {
         channel.abort(toError(error))
         throw error
       }
     })
-  }
-
-  // answering
-
-  async #answer(channel: Channel): Promise<void> {
-    const { peer, address = peer } = channel
-    if (!this.#questions.take({ peer, address })) {
-      this.#refuse('paths.too_many', peer)
-      channel.abort(new Error('asked too often'))
-      return
-    }
-    await channel.send(this.#ownBytes())
-  }
-
-  #ownBytes(): Uint8Array {
-    const at = this.#now()
-    if (this.#own === undefined || at - this.#own.at >= OWN_REPORT_AGE_MS)
-      this.#own = { at, bytes: encodePaths(this.#tell(this.#members())) }
-    return this.#own.bytes
-  }
-
-  #tell(members: readonly Reached[]): ToldPaths {
-    const traffic = this.#parts.bandwidth.byPeer()
-    const paths = members.slice(0, MAX_TOLD_PATHS).flatMap((member): ToldPath | readonly [] => {
-      const { rateIn = 0, rateOut = 0 } = traffic.get(member.id) ?? {}
-      return toldPath(member, Math.round(rateIn + rateOut)) ?? []
-    })
-    return { paths, more: members.length - paths.length }
-  }
-
-  #members(): readonly Reached[] {
-    return this.#parts.book.all().filter(({ connected, member }) => connected && member)
   }
 
   #speaks(peer: PeerId): boolean | undefined {
@@ -213,10 +158,6 @@ export class PathReports {
     return this.#now() - askedAt >= REPORT_MAX_AGE_MS
   }
 
-  #refuse(code: RefusalCode, peer: PeerId): void {
-    this.#parts.refusals.refuse(code, { peer, protocol: PATHS_PROTOCOL })
-  }
-
   #now(): number {
     return this.#parts.clock.monotonic()
   }
@@ -225,11 +166,4 @@ export class PathReports {
 async function firstMessage(channel: Channel): Promise<Uint8Array> {
   for await (const message of channel.messages()) return message
   throw new Error('the member said nothing')
-}
-
-function toldPath({ id, path, relay, rttMs }: Reached, bytesPerSecond: number): ToldPath | undefined {
-  const peer = tryParsePeerId(id)
-  if (peer === undefined || path === undefined) return undefined
-  const by = relay === undefined ? undefined : tryParsePeerId(relay)
-  return { peer, path, relay: by, rttMs, bytesPerSecond }
 }
