@@ -77,6 +77,7 @@ const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'vpn.unknown_guest': EXIT.notFound.code,
   'vpn.unknown_machine': EXIT.notFound.code,
   'peer.ambiguous': EXIT.badInput.code,
+  'peer.bad_address': EXIT.badInput.code,
   'peer.unknown': EXIT.notFound.code,
   'services.unknown': EXIT.notFound.code,
   'services.bad_name': EXIT.badInput.code,

@@ -56,6 +56,7 @@ export type {
   TrafficStats,
   VersionPort,
 } from './ports.ts'
+export type { PathReport } from './path-report.ts'
 export { counter, gauge, labelled } from './views/metric-families.ts'
 export type { VpnPort } from './vpn-port.ts'
 export { type ApiServer, type ApiServerInit, createApiServer } from './server.ts'

@@ -127,3 +127,5 @@ export const MAX_CHANGES_PER_BLOCK = 256
 export const MAX_TOLD_BUCKETS = 8
 /** How long the findings of the last examination answer for a new one, in ms. */
 export const DOCTOR_KEPT_MS = 5_000
+/** How many peers, and how many protocols, have a series of their own in the history of traffic; the others share one. */
+export const MAX_FLOW_SERIES = 64

@@ -4,6 +4,7 @@ import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
 import type { DoctorPort, LogPort, SettingsPort } from './operation-ports.ts'
+import type { PathReport } from './path-report.ts'
 import type { ApiToken } from './auth/token-list.ts'
 
 /** Bytes and rates of what went over the network. */
@@ -80,6 +81,15 @@ export interface NetworkPort {
    * @throws MeshError saying what kept it from being reached; the signal's reason
    */
   probe(peer: PeerId, signal: AbortSignal): Promise<PeerProbe>
+  /**
+   * Learns of a peer from its id, or from an address that ends with it, and gives the id.
+   * @throws MeshError saying why this is no address of a peer
+   */
+  addPeer(address: string): PeerId
+  /** Closes the connections to a peer and forgets its addresses. False when the peer was not known. */
+  forget(peer: PeerId): Promise<boolean>
+  /** Gives this node's own report, then one for each connected member; old ones are asked for in the background. */
+  pathReports(): readonly PathReport[]
   /** Undefined without a bandwidth reporter: `/api/metrics` is 404 then. */
   readonly traffic: TrafficPort | undefined
   subscribe(listener: (event: NetworkEvent) => void): () => void

@@ -24,10 +24,10 @@ import { createLedgerWrites } from './handlers/ledger-writes.ts'
 import { createOperation } from './handlers/operation.ts'
 import { createNodeReads, withExposure } from './handlers/node-reads.ts'
 import { createOfferHandlers } from './handlers/node-offers.ts'
-import { createPeerReads } from './handlers/peer-reads.ts'
+import { createPeers } from './handlers/peers.ts'
 import { createVpnReads } from './handlers/vpn-reads.ts'
+import { TrafficHistory } from './history/traffic-history.ts'
 import { createApp, type ListenerKind } from './http/app.ts'
-import * as notYet from './handlers/not-yet.ts'
 import { createProfiles } from './http/profiles.ts'
 import { createGuard, type GuardInit } from './http/guard.ts'
 import { EVENT_READERS, LARGE_ANSWER_READERS, MAX_RATED_ADDRESSES, UNREAD_BODIES, WRITES } from './limits.ts'
@@ -91,6 +91,7 @@ class ExpressApiServer implements ApiServer {
   readonly #isReadOnly: boolean
   readonly #appFor: (kind: ListenerKind) => Express
   #network: NetworkPort | undefined
+  #history: TrafficHistory | undefined
   #vpn: VpnPort | undefined
   #offers: OffersPort | undefined
 
@@ -139,6 +140,11 @@ class ExpressApiServer implements ApiServer {
   attachNetwork(network: NetworkPort): void {
     this.#network = network
     this.#ends.push(publishNetworkEvents(network, this.#hub))
+    const { traffic } = network
+    if (traffic === undefined) return
+    const history = new TrafficHistory({ traffic, vpn: () => this.#vpn, clock: this.#components.clock })
+    this.#history = history
+    this.#ends.push(() => history.stop())
   }
 
   attachVpn(vpn: VpnPort): void {
@@ -199,16 +205,15 @@ class ExpressApiServer implements ApiServer {
         onRefused: publishRefused(ledger, this.#hub),
       }),
       ...createBlockReads(this.#blocks),
-      ...notYet.traffic,
-      ...notYet.peers,
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
       ...createOperation(this.#components),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
-      ...createPeerReads({ scene, clock }),
+      ...createPeers({ scene, clock }),
       ...createNodeReads({
         network: () => this.#network,
+        history: () => this.#history,
         version,
         facts: () => this.#facts(),
         health: tokens === undefined ? withExposure(health, this.#listeners, () => this.#mayDo()) : health,

@@ -14,7 +14,7 @@ import {
   type VpnPeerView,
   type VpnView,
 } from '@mesh/api-contract'
-import { type Clock, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { type Clock, MeshError, silentLogger, systemClock, systemRandom, tryParsePeerId } from '@mesh/core'
 import { createLedger, type Ledger } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import {
@@ -268,12 +268,16 @@ const fakeDns: DnsPort = {
   }),
 }
 
-function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort {
+/** A peer that the network of the test learns of. */
+export const ADDED = '12D3KooWLbDHQoJ2dUwkQ3ykVLTMMHPVPD6ZZSDk42tU5RXD5YRz'
+
+export function fakeNetwork(listeners = new Set<(event: NetworkEvent) => void>()): NetworkPort {
   const peer: PeerState = {
     id: PEER,
     connected: true,
     member: true,
     path: 'direct',
+    foundBy: ['mdns', 'incoming'],
     transport: 'tcp',
     addresses: ['/ip4/127.0.0.1/tcp/4001'],
     rttMs: 4,
@@ -282,11 +286,30 @@ function fakeNetwork(listeners: Set<(event: NetworkEvent) => void>): NetworkPort
     reach: 'direct by tcp for 5 s, dialled by the peer',
     agent: 'mesh/0.1.0',
   }
+  const added = new Set<string>()
   return {
     members: () => [PEER],
     peers: () => [peer],
+    addPeer(address) {
+      const id = tryParsePeerId(address.split('/').at(-1) ?? '')
+      if (id === undefined) throw new MeshError('p2p.bad_peer_address', `${address} has no peer id`)
+      added.add(id)
+      return id
+    },
+    forget: (id) => Promise.resolve(added.delete(id)),
+    pathReports: () => [
+      {
+        peer: PEER,
+        state: 'told',
+        ageMs: 1_500.4,
+        paths: [{ peer: ADDED, path: 'relayed', relay: PEER, rttMs: undefined, bytesPerSecond: 5 }],
+        more: 2,
+      },
+      { peer: ADDED, state: 'silent', ageMs: undefined, paths: [], more: 0 },
+    ],
     probe(id) {
-      if (id !== PEER) return Promise.reject(new MeshError('p2p.unreachable', `not connected to ${id}`))
+      if (id !== PEER && !added.has(id))
+        return Promise.reject(new MeshError('p2p.unreachable', `not connected to ${id}`))
       return Promise.resolve({ path: 'direct', transport: 'tcp', rttMs: 1.5 })
     },
     traffic: {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
 import {
+  ADDED,
   CHECK,
   fakeMachine,
   fakeVpn,
@@ -46,15 +47,6 @@ async function download({ control }: TestNode, name: string, destination: string
   }
 }
 
-const none = async () => {}
-/** Routes whose cases are being written. */
-const notYetTested = {
-  getTrafficHistory: none,
-  listPaths: none,
-  addPeer: none,
-  forgetPeer: none,
-}
-
 /** A route without a case does not compile. */
 const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async getSummary(world) {
@@ -62,7 +54,6 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(summary).toMatchObject({ OnChainNodes: 1, Peers: 2, NodeID: self(world) })
     expect(summary.BlockChain).toBe(world.node.ledger.snapshot().head.index)
   },
-  ...notYetTested,
   async listUsers(world) {
     const record = { PeerID: self(world), Timestamp: '2026-01-01T00:00:00Z' }
     await world.client.putJson({ bucket: 'users', key: self(world), body: record, wait: '5s' })
@@ -110,6 +101,8 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
         Connected: true,
         Member: true,
         Path: 'direct',
+        Relay: null,
+        FoundBy: ['mdns', 'incoming'],
         Transport: 'tcp',
         Addresses: ['/ip4/127.0.0.1/tcp/4001'],
         RoundTripMs: 4,
@@ -457,6 +450,58 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async listSettings({ client }) {
     expect(await client.listSettings()).toEqual([SETTING])
+  },
+  async getTrafficHistory({ client }) {
+    const drop = (Reason: string, Total: number) => ({ Reason, Dropped: [], Total })
+    const { Until, ...view } = await client.getTrafficHistory({ last: '6' })
+    expect(view).toEqual({
+      StepSeconds: 10,
+      In: [],
+      Out: [],
+      Peers: [],
+      Protocols: [],
+      Vpn: { In: [], Out: [], Drops: [drop('noRoute', 5), drop('multicast', 1), drop('spoofedSource', 4)] },
+    })
+    expect(Math.abs(Date.now() - Date.parse(Until))).toBeLessThan(600_000)
+  },
+  async listPaths({ client }) {
+    expect(await client.listPaths()).toEqual([
+      {
+        PeerID: PEER,
+        State: 'told',
+        AgeMs: 1_500,
+        Paths: [{ PeerID: ADDED, Path: 'relayed', Relay: PEER, RoundTripMs: null, BytesPerSecond: 5 }],
+        More: 2,
+      },
+      { PeerID: ADDED, State: 'silent', AgeMs: null, Paths: [], More: 0 },
+    ])
+  },
+  async addPeer({ node, client }) {
+    const Address = `/ip4/192.0.2.7/tcp/4001/p2p/${ADDED}`
+    const answer = {
+      PeerID: ADDED,
+      Name: '',
+      Member: false,
+      Path: 'direct',
+      Transport: 'tcp',
+      RoundTripMs: 1.5,
+    }
+    expect(await client.addPeer({ body: { Address } })).toEqual(answer)
+    expect(await failure(client.addPeer({ body: { Address: 'nonsense' } }))).toMatchObject({
+      code: 'peer.bad_address',
+      status: 400,
+    })
+    expect(await failure(client.addPeer({ body: { Address: node.ledger.self } }))).toMatchObject({
+      code: 'peer.unknown',
+    })
+  },
+  async forgetPeer({ client }) {
+    await client.addPeer({ body: { Address: ADDED } })
+    expect(await client.forgetPeer({ peer: ADDED })).toEqual({ State: 'Removed' })
+    expect(await failure(client.forgetPeer({ peer: ADDED }))).toMatchObject({
+      code: 'peer.unknown',
+      status: 404,
+    })
   },
   async getTraffic({ client }) {
     expect(STATS.totalIn).toBe(stats.TotalIn)

@@ -29,3 +29,4 @@ export type {
   PublicTopic,
   TopicMessage,
 } from './p2p-node.ts'
+export type { PathReport, ToldPath } from './path-reports/path-report.ts'

@@ -13,6 +13,7 @@ export type P2pErrorCode =
   | 'p2p.missing_package'
   | 'p2p.bad_identity'
   | 'p2p.bad_bootstrap_peer'
+  | 'p2p.bad_peer_address'
   | 'p2p.bad_listen_address'
   | 'p2p.cannot_listen'
 
@@ -76,6 +77,10 @@ export type RefusalCode =
   | 'peers.bad_record'
   /** More messages, or more new records, on the peers protocol than anyone needs. */
   | 'peers.too_many'
+  /** A member's report of its paths is no such report. */
+  | 'paths.bad_message'
+  /** A member asked for this node's paths more often than anyone needs. */
+  | 'paths.too_many'
   /** A TLS handshake of the bulk path by a known identity failed: a wrong key, a replay, or it took too long. */
   | 'bulk.bad_handshake'
   /** More handshakes or connections of the bulk path than one address, one peer, or all may have. */

@@ -1,4 +1,5 @@
 import type { PeerId } from '@mesh/core'
+import type { PathReport } from './path-reports/path-report.ts'
 
 /** One message of the network's ledger topic, opened and its signature checked. */
 export interface TopicMessage {
@@ -215,6 +216,8 @@ export interface PeerStatus {
   /** True when the peer proved membership, or authored a message that could be unsealed. */
   readonly member: boolean
   readonly path: 'direct' | 'relayed' | undefined
+  /** The peer that relays; undefined for a direct path, and where the relay is not known. */
+  readonly relay: string | undefined
   /** `tcp`, `quic-v1`, `webrtc`, `ws` and the like; undefined while not connected. */
   readonly transport: string | undefined
   /** The IP address at the other end of the connection in use, which over a relay is the relay's. */
@@ -230,6 +233,8 @@ export interface PeerStatus {
   readonly agent: string | undefined
   /** One line on reaching the peer: known, tried, next; undefined when there is nothing yet. */
   readonly reach: string | undefined
+  /** The ways of discovery that found it, by their names in `discovery()`; `incoming`: it dialled this node first. */
+  readonly foundBy: readonly string[]
   /** The name that a proven member gives itself: a DNS label, which others may have too. */
   readonly name: string | undefined
 }
@@ -270,6 +275,18 @@ export interface P2pNode {
    * @throws MeshError `p2p.unreachable`
    */
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
+  /**
+   * Learns of a peer from its id, or from an address that ends with it, and gives the id. The node tries the address from now on.
+   * @throws MeshError `p2p.bad_peer_address`
+   */
+  addPeer(address: string): PeerId
+  /** Closes the connections to a peer and forgets its addresses; it may be found again. False when the peer was not known. */
+  forget(peer: PeerId): Promise<boolean>
+  /**
+   * Says how this node and the connected members reach each other, as each tells; this node comes first. Members whose report
+   * is old are asked in the background, so that a later call has the new one.
+   */
+  pathReports(): readonly PathReport[]
   /** Calls the listener after a connection opened, closed, became direct, or came into doubt or out of it. */
   onPath(listener: (peer: PeerId) => void): () => void
   /** Calls the listener when a connection to a peer stays silent after a check: new streams use another one. */

@@ -8,6 +8,9 @@ export const MEMBER_PROTOCOL = '/mesh/member/1'
 /** The id of the protocol by which members pass on members' signed peer records. */
 export const PEERS_PROTOCOL = '/mesh/peers/1'
 
+/** The id of the protocol by which members tell how they reach other members. */
+export const PATHS_PROTOCOL = '/mesh/paths/1'
+
 /** Agrees on TLS connections beside libp2p's (docs/PROTOCOLS.md, 'Bulk: `/mesh/bulk/1`'). */
 export const BULK_PROTOCOL = '/mesh/bulk/1'
 

@@ -96,8 +96,24 @@ test('leaves know all others and hold few connections over the hub, until they w
     expect(new TextDecoder().decode(message)).toBe('there')
     break
   }
-  expect(from.peer(to.self)).toMatchObject({ path: 'relayed', member: true })
-  expect(to.peer(from.self)).toMatchObject({ path: 'relayed', member: true })
+  const overHub = { path: 'relayed', relay: hub.self, member: true }
+  expect(from.peer(to.self)).toMatchObject(overHub)
+  expect(to.peer(from.self)).toMatchObject(overHub)
+  const [, ...told] = await eventually(() => {
+    const reports = hub.pathReports()
+    expect(new Set(reports.map(({ state }) => state))).toEqual(new Set(['told']))
+    return reports
+  })
+  const sides = [
+    [from, to],
+    [to, from],
+  ] as const
+  for (const [one, other] of sides) {
+    const paths = told.find(({ peer }) => peer === one.self)?.paths
+    expect(paths).toContainEqual(
+      expect.objectContaining({ peer: other.self, path: 'relayed', relay: hub.self }),
+    )
+  }
 
   // gossip needs none of them
   const heard = new Set<P2pMember>()

@@ -1,5 +1,5 @@
 /** What peers send below and beside the ledger: seals, proofs, discovery, bulk streams. */
-import { parseIp, systemRandom } from '@mesh/core'
+import { parseIp, parsePeerId, systemRandom } from '@mesh/core'
 import { createNetworkSecrets, createSealer, generateNetworkConfig, SEAL_NONCE_BYTES } from '@mesh/network'
 import { nativeSealCipher } from '@mesh/network/node'
 import { decodeBulkMessage, encodeBulkMessage } from '../../../packages/p2p/src/bulk/bulk-message.ts'
@@ -18,6 +18,7 @@ import {
   decodeHandshakeMessage,
   encodeHandshakeMessage,
 } from '../../../packages/p2p/src/membership/handshake-message.ts'
+import { decodePaths, encodePaths } from '../../../packages/p2p/src/path-reports/paths-message.ts'
 import { parseRoutes } from '../../../packages/port-mapping/src/local-network/default-router.ts'
 import {
   decodePortControl,
@@ -48,6 +49,13 @@ const sealed = sealer.seal(
 )
 const MDNS = 'abcDEF'
 const address = '/ip4/192.0.2.1/tcp/4001/p2p/12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'
+const PATH = {
+  peer: parsePeerId('12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'),
+  path: 'direct',
+  relay: undefined,
+  rttMs: 1.5,
+  bytesPerSecond: 300,
+} as const
 /** A binding request without attributes. */
 const STUN_REQUEST = Buffer.from('000100002112a442000102030405060708090a0b', 'hex')
 const PCP_NONCE = key.subarray(0, 12)
@@ -101,6 +109,12 @@ export const NETWORK_DECODERS: readonly Decoder[] = [
     form: 'protobuf',
     seeds: [encodePeers({ records: [key, key], stunPort: 3478, name: 'nas' })],
     decode: decodePeers,
+  },
+  {
+    name: 'paths',
+    form: 'protobuf',
+    seeds: [encodePaths({ paths: [PATH, { ...PATH, path: 'relayed', relay: PATH.peer }], more: 3 })],
+    decode: decodePaths,
   },
   {
     name: 'mdns',

@@ -133,6 +133,9 @@ class AttachedApi implements NodeApi {
       members: () => node.topic.peers(),
       peers: () => node.peers(),
       probe: (peer, signal) => probePeer(node, peer, signal),
+      addPeer: (address) => node.addPeer(address),
+      forget: (peer) => node.forget(peer),
+      pathReports: () => node.pathReports(),
       traffic: node.bandwidth,
       subscribe: (listener) => node.subscribe(listener),
     })

@@ -13,7 +13,7 @@ import {
   type NetworkPort,
   type PeerState,
 } from '@mesh/api-server'
-import { silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 
 const APP = join(import.meta.dirname, '../..')
@@ -104,6 +104,9 @@ function playedNetwork(): NetworkPort {
   return {
     members: () => peers.map(({ id }) => id),
     peers: () => peers,
+    addPeer: (address) => parsePeerId(address),
+    forget: async () => false,
+    pathReports: () => [],
     probe: () => Promise.resolve({ path: 'direct', transport: 'tcp', rttMs: 4 }),
     traffic: { total: () => none, byProtocol: () => new Map(), byPeer: () => new Map() },
     subscribe: () => () => {},

@@ -85,7 +85,7 @@ export const networkRoutes = {
     summary: 'Close the connections to a peer and forget its addresses; it may be found again',
     params: z.object({ peer: lookupName }),
     answer: json(removedView, 'It is forgotten.'),
-    errors: ['node.local_only', 'node.not_ready', 'peer.unknown'],
+    errors: ['node.local_only', 'node.not_ready', 'peer.unknown', 'peer.ambiguous'],
   }),
   listPaths: route('GET /api/paths', {
     summary:

@@ -1,5 +1,6 @@
 import type { HealthView, NodeFactsView, StatsView } from '@mesh/api-contract'
 import { tryParsePeerId } from '@mesh/core'
+import type { TrafficHistory } from '../history/traffic-history.ts'
 import type { ApiListener } from '../listen/open-listener.ts'
 import { issue, Problem } from '../messages/problem.ts'
 import type {
@@ -14,6 +15,7 @@ import { statsView } from '../views/members.ts'
 import { type HandlersOf, prepared } from './handler.ts'
 
 type NodeIds =
+  | 'getTrafficHistory'
   | 'getTraffic'
   | 'listProtocolTraffic'
   | 'getProtocolTraffic'
@@ -29,6 +31,8 @@ type NodeIds =
 
 export interface NodeReadsComponents {
   readonly network: () => NetworkPort | undefined
+  /** Undefined where nothing counts traffic. */
+  readonly history: () => TrafficHistory | undefined
   readonly version: VersionPort
   readonly facts: () => NodeFactsView
   readonly health: HealthPort
@@ -44,6 +48,7 @@ const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function createNodeReads({
   network,
+  history,
   version,
   facts,
   health,
@@ -52,6 +57,11 @@ export function createNodeReads({
   const traffic = () => reporterOf(network())
   const openApi = createOpenApiText()
   return {
+    getTrafficHistory({ last }) {
+      const kept = history()
+      if (kept === undefined) throw new Problem('metrics.no_reporter')
+      return kept.view(last)
+    },
     getTraffic: () => statsView(traffic().total()),
     listProtocolTraffic: () => statsViews(traffic().byProtocol()),
     getProtocolTraffic: ({ protocol }) => statsView(traffic().byProtocol().get(protocol)),

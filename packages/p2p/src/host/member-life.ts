@@ -30,6 +30,7 @@ export async function startParts(
   await boundIdentify(registrar, components.clock)
   await topic.start()
   await given.bulk?.start()
+  await given.pathReports.start()
   const onRtt = (peer: string, rttMs: number) => book.noteRtt(peer, rttMs)
   const isRelay = (peer: string) => reach.relays().includes(peer)
   const stopPings = startPingMonitor({ host, onRtt, isRelay }, { ...components, checks: given.checks })
@@ -80,6 +81,7 @@ async function joinPlatform(
 async function stopMember(given: Given & MemberParts): Promise<void> {
   given.guard.stop()
   given.bulk?.stop()
+  given.pathReports.stop()
   given.channels.stop()
   await given.streams.stop()
   await given.topic.stop()

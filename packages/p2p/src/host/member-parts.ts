@@ -25,6 +25,7 @@ import { UNREAD_BYTES } from '../muxer/limits.ts'
 import { createMembership, type Membership } from '../membership/membership.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import type { ByteStreams, P2pEvent, P2pNode } from '../p2p-node.ts'
+import { PathReports } from '../path-reports/path-reports.ts'
 import { PeerBook } from '../peers/peer-book.ts'
 import { createSpokenProtocols, type SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { Dials } from '../reach/dials.ts'
@@ -72,6 +73,7 @@ export interface MemberParts extends ReachParts {
   readonly channels: ChannelService
   readonly bulk: Bulk | undefined
   readonly paths: PeerPaths
+  readonly pathReports: PathReports
   readonly topic: GossipTopicService
   readonly checks: ConnectionChecks
   readonly endDead: P2pNode['endDead']
@@ -143,6 +145,7 @@ export function createMemberParts(given: Given, components: P2pComponents): Memb
     byteStreams,
     channels,
     paths,
+    pathReports: new PathReports({ ...shared, self, channels, book, bandwidth: given.bandwidth }),
     checks,
     endDead: (peer, signal) => endDead(host, peer, { checks, signal, isRelay }),
     stopChecks() {

@@ -5,14 +5,17 @@ import { createAddressRules, ipOf } from '../addresses/address-rules.ts'
 import { chooseAnnounced } from '../addresses/announced-addresses.ts'
 import { createBandwidth } from '../bandwidth/bandwidth.ts'
 import { createStreamMetrics } from '../bandwidth/stream-metrics.ts'
+import { parsePeerAddress } from '../addresses/parse-peer-address.ts'
 import { parseBootstrapPeers } from '../discovery/bootstrap.ts'
+import type { Find } from '../discovery/find.ts'
 import { gossipsubSettings } from '../gossip/gossipsub-settings.ts'
 import { createBaseHost } from '../libp2p/base-host.ts'
 import { pingPeer } from '../libp2p/ping.ts'
 import type { OnMapped } from '@mesh/port-mapping'
 import type { P2pComponents } from '../p2p-components.ts'
 import { Listeners } from '../listeners.ts'
-import type { P2pEvent, P2pNode } from '../p2p-node.ts'
+import type { P2pEvent, P2pNode, PeerStatus } from '../p2p-node.ts'
+import type { BookedPeer } from '../peers/peer-book.ts'
 import { createRefusals } from '../refusals.ts'
 import { createConnectionGate, HostView } from './connection-gate.ts'
 import { ConnectionGuard } from './connection-guard.ts'
@@ -56,7 +59,7 @@ export async function createP2pMember(
   hostParts.guard.start({ host, membership, unread })
   const running = await startParts({ init, platform, bootstrap, ...hostParts, ...parts }, components)
   const mapUdpPort: P2pMember['mapUdpPort'] = platform.mapUdpPort ?? (() => () => {})
-  return buildMember({ ...hostParts, ...parts, ...running, mapUdpPort }, components)
+  return buildMember({ ...hostParts, ...parts, ...running, bootstrap, mapUdpPort }, components)
 }
 
 async function createHostParts(
@@ -108,6 +111,7 @@ async function createHostParts(
 }
 
 interface Running extends HostParts, MemberParts, Pick<P2pMember, 'mapUdpPort'> {
+  readonly bootstrap: readonly Find[]
   /** Resolves when all parts of the platform have joined, or failed. */
   readonly joined: Promise<unknown>
   readonly stop: () => Promise<void>
@@ -116,6 +120,11 @@ interface Running extends HostParts, MemberParts, Pick<P2pMember, 'mapUdpPort'> 
 function buildMember(parts: Running, components: P2pComponents): P2pMember {
   const { host, rules, book, paths, events } = parts
   let stopping: Promise<void> | undefined
+  const withReach = (status: BookedPeer): PeerStatus => ({
+    ...status,
+    foundBy: parts.reach.foundBy(status.id),
+    reach: parts.reach.describe(status.id),
+  })
   return {
     self: parts.self,
     topic: parts.topic,
@@ -126,11 +135,23 @@ function buildMember(parts: Running, components: P2pComponents): P2pMember {
     allTransportsReady: parts.joined.then(() => {}),
     addresses: () => host.getMultiaddrs().map(String),
     protocols: () => host.getProtocols(),
-    peers: () => book.all().map((status) => ({ ...status, reach: parts.reach.describe(status.id) })),
+    peers: () => book.all().map(withReach),
     peer(id) {
       const status = book.get(id)
-      return status === undefined ? undefined : { ...status, reach: parts.reach.describe(id) }
+      return status === undefined ? undefined : withReach(status)
     },
+    addPeer(text) {
+      const { peer, address } = parsePeerAddress(text, { self: parts.self, rules })
+      if (address !== undefined && peer !== parts.self) parts.reach.learn(peer, address)
+      return peer
+    },
+    async forget(peer) {
+      await parts.reach.forget(peer)
+      const isKnown = await book.forget(peer)
+      for (const find of parts.bootstrap) if (find.peer === peer) parts.reach.found(parts.configured, find)
+      return isKnown
+    },
+    pathReports: () => parts.pathReports.reports(),
     speaks: paths.speaks,
     connect: paths.connect,
     onPath: paths.onPath,

@@ -1,5 +1,5 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
-import { ipOf, isLoopbackIp } from '../addresses/address-rules.ts'
+import { ipOf, isLoopbackIp, relayOf } from '../addresses/address-rules.ts'
 import { isInDoubt } from './liveness.ts'
 
 /** Gives the open connections to one peer that are not in doubt, direct ones first. */
@@ -26,6 +26,20 @@ export function bestConnections(host: Pick<Libp2p, 'getConnections'>): ReadonlyM
     if (known === undefined || (connection.direct && !known.direct)) best.set(peer, connection)
   }
   return best
+}
+
+/** Gives the peer that a relayed connection goes over; undefined for a direct one, and for a relay that is not connected. */
+export function relayOfConnection(
+  host: Pick<Libp2p, 'getConnections'>,
+  { direct, remoteAddr }: Pick<Connection, 'direct' | 'remoteAddr'>,
+): string | undefined {
+  if (direct) return undefined
+  const named = relayOf(remoteAddr)
+  if (named !== undefined) return named
+  // a relay that dialled this node has an address without an id
+  const [relayAt] = remoteAddr.toString().split('/p2p-circuit')
+  const isRelay = (other: Connection) => other.direct && other.remoteAddr.toString() === relayAt
+  return host.getConnections().find(isRelay)?.remotePeer.toString()
 }
 
 /** True when the peer is connected over loopback, or over one address at both ends. */

@@ -66,6 +66,10 @@ export class KnownPeers {
     return this.#byId
   }
 
+  forget(peer: string): boolean {
+    return this.#byId.delete(peer)
+  }
+
   #forgetOne(): void {
     const { isMember, connected, onForgotten } = this.#init
     const open = connected()

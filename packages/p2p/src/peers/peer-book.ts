@@ -5,14 +5,14 @@ import type { Clock } from '@mesh/core'
 import { type Multiaddr, multiaddr } from '@multiformats/multiaddr'
 import { ipOf, transportOf } from '../addresses/address-rules.ts'
 import { usableAddresses } from '../addresses/usable-addresses.ts'
-import { bestConnections, connectionsTo, isSameHost } from '../libp2p/connections.ts'
+import { bestConnections, connectionsTo, isSameHost, relayOfConnection } from '../libp2p/connections.ts'
 import { MAX_KNOWN_PEERS, MAX_PEER_ADDRESSES } from '../limits.ts'
 import { MAX_PEER_PROTOCOLS } from './limits.ts'
 import type { PeerStatus } from '../p2p-node.ts'
 import { type KnownPeer, KnownPeers } from './known-peers.ts'
 
 /** The book's page on a peer; how the peer is reached is known elsewhere. */
-type BookedPeer = Omit<PeerStatus, 'reach'>
+export type BookedPeer = Omit<PeerStatus, 'reach' | 'foundBy'>
 
 interface PeerBookInit {
   readonly host: Libp2p
@@ -99,6 +99,14 @@ export class PeerBook {
     this.#known.entry(peer).lastSeen = this.#init.clock.now()
   }
 
+  /** Forgets the peer, here and in libp2p's peer store. False when it was not known. */
+  async forget(peer: string): Promise<boolean> {
+    const isKnown = this.#known.forget(peer)
+    if (connectionsTo(this.#init.host, peer).length > 0) this.noteSeen(peer)
+    await this.#init.host.peerStore.delete(peerIdFromString(peer))
+    return isKnown
+  }
+
   /** Gives the protocols that the peer named by identify. */
   protocols(peer: string): readonly string[] {
     return this.#known.get(peer)?.protocols ?? []
@@ -110,6 +118,7 @@ export class PeerBook {
       connected: used !== undefined,
       member: this.#init.isMember(peer),
       path: used === undefined ? undefined : used.direct ? 'direct' : 'relayed',
+      relay: used === undefined ? undefined : relayOfConnection(this.#init.host, used),
       transport: used === undefined ? undefined : transportOf(used.remoteAddr),
       remoteIp: used === undefined ? undefined : ipOf(used.remoteAddr),
       addresses: addressesIn(from, used),

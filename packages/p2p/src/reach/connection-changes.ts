@@ -28,6 +28,8 @@ export function onConnections(draft: Draft, input: Extract<PeerInput, { type: 'c
   change(draft, { connections })
   noteTeller(draft, input.from)
   if (opened.length > 0 || hasAnswered) closeSuperfluous(draft)
+  if (opened.some(({ outbound }) => !outbound) && draft.state.attempts === 0)
+    change(draft, { incoming: true })
   if (opened.length > 0) onOpened(draft)
   if (before.size > 0) onClosed(draft, [...before.values()], input)
 }

@@ -39,6 +39,24 @@ test('a peer that connected meanwhile is not dialled', () => {
   expect(machines.get('a')?.search).toBeUndefined()
 })
 
+test('a peer that dialled before this node did is known as incoming, one that answered is not', () => {
+  const { found, connect, advance, machines } = playMachines('m')
+  connect('a', { outbound: false })
+  expect(machines.get('a')?.incoming).toBe(true)
+  found('z')
+  advance(10)
+  connect('z', { outbound: false })
+  expect(machines.get('z')?.incoming).toBe(false)
+})
+
+test('a forgotten peer is gone, and its search with it', () => {
+  const { dials, found, advance, machines } = playMachines('m')
+  found('a')
+  machines.forget('a')
+  advance(60_000)
+  expect([dials, machines.all()]).toEqual([[], []])
+})
+
 test('configured peers are dialled before newcomers', () => {
   const { dials, found, advance } = playMachines('a')
   for (let peer = 0; peer < 100; peer++) found(`z${peer}`)

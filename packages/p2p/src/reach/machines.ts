@@ -55,6 +55,14 @@ export class Machines {
     return [...this.#states.values()]
   }
 
+  /** Forgets a peer, whatever it is wanted for. */
+  forget(peer: string): void {
+    const state = this.#states.get(peer)
+    if (state === undefined) return
+    this.#openConnections -= openOf(state).length
+    this.#forget(state)
+  }
+
   get shared(): SharedState {
     return this.#shared
   }

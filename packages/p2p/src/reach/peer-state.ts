@@ -124,6 +124,8 @@ export interface PeerState {
   /** Whence it was told of, as `addressGroupOf` gives it, and where it was connected from; newest last. */
   readonly tellers: readonly string[]
   readonly configured: boolean
+  /** The peer dialled this node before this node dialled the peer. */
+  readonly incoming: boolean
   readonly search: Search | undefined
   readonly demand: Demand | undefined
   /** When somebody last asked for it. */
@@ -249,6 +251,7 @@ export function createPeerState(init: {
     sources: [],
     tellers: [],
     configured: false,
+    incoming: false,
     search: undefined,
     demand: undefined,
     askedAt: undefined,

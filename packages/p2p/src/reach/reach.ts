@@ -5,12 +5,13 @@
 import type { Connection, Libp2p } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
 import { type Clock, type Logger, type Random, toError, untilAborted } from '@mesh/core'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import { addressGroupOf } from '../addresses/address-group.ts'
 import type { AddressRules } from '../addresses/address-rules.ts'
 import type { Find } from '../discovery/find.ts'
 import type { DiscoveryMethod } from '../discovery/discovery-methods.ts'
 import type { ConnectionChecks } from '../libp2p/liveness-checks.ts'
-import { connectionsTo } from '../libp2p/connections.ts'
+import { allConnectionsTo, connectionsTo } from '../libp2p/connections.ts'
 import { describeDialError } from '../libp2p/describe-dial-error.ts'
 import { MAX_CONNECTIONS } from '../limits.ts'
 import type { Membership } from '../membership/membership.ts'
@@ -60,6 +61,7 @@ interface Waiting {
 /** The highest worth that libp2p takes. */
 const MEMBER_WORTH = 100
 const MEMBER_TAG = 'mesh-member'
+const ROUTES: readonly Route[] = ['direct', 'relay', 'webrtc']
 /** Answers of dials kept for whoever waits. */
 const MAX_KEPT_ERRORS = 4
 
@@ -70,6 +72,8 @@ export class Reach {
   readonly #log: Logger
   readonly #machines: Machines
   readonly #waiting = new Map<string, Waiting>()
+  /** Peers that are being forgotten: what happens to their connections means nothing. */
+  readonly #leaving = new Set<string>()
   readonly #stops: (() => void)[] = []
   #reservations: RelayReservations | undefined
   #canUpgrade = false
@@ -104,6 +108,34 @@ export class Reach {
       })
     } else if (find.addresses.length > 0)
       this.#init.onError(find.peer, new Error('every address lies in a range that is kept out'))
+  }
+
+  /** A person says where the peer is. */
+  learn(peer: string, address: Multiaddr): void {
+    this.#parts.book.noteFound(peer, [address])
+    const addresses = [toPeerAddress(address)]
+    this.#take(peer, { type: 'found', kind: 'found', addresses, from: 'person' })
+  }
+
+  /** Closes the peer's connections, ends its dials, and keeps nothing of it. Who waits for the peer is told so. */
+  async forget(peer: string): Promise<void> {
+    const { host, dials } = this.#parts
+    this.#leaving.add(peer)
+    try {
+      for (const route of ROUTES) dials.abandon(peer, route)
+      this.#waiting.get(peer)?.reject(new Error('the peer was forgotten'))
+      this.#waiting.delete(peer)
+      await Promise.all(
+        allConnectionsTo(host, peer).map((connection) =>
+          connection.close().catch((error: unknown) => connection.abort(toError(error))),
+        ),
+      )
+      this.#machines.forget(peer)
+    } finally {
+      this.#leaving.delete(peer)
+    }
+    // it came back meanwhile
+    if (allConnectionsTo(host, peer).length > 0) this.#look(peer)
   }
 
   /**
@@ -141,6 +173,12 @@ export class Reach {
   describe(peer: string): string | undefined {
     const state = this.#machines.get(peer)
     return state === undefined ? undefined : describeReach(state, this.#now())
+  }
+
+  /** The ways of discovery that found the peer, and `incoming` when the peer dialled first. */
+  foundBy(peer: string): readonly string[] {
+    const { sources = [], incoming = false } = this.#machines.get(peer) ?? {}
+    return incoming ? [...sources, 'incoming'] : sources
   }
 
   stop(): void {
@@ -204,7 +242,7 @@ export class Reach {
   }
 
   #take(peer: string, input: PeerInput): void {
-    if (this.#isStopped) return
+    if (this.#isStopped || this.#leaving.has(peer)) return
     const now = this.#now()
     this.#carryOut(this.#machines.take(peer, input, now))
     this.#wake(now)
