@@ -6,11 +6,12 @@ import { cx } from '../parts/class-names.ts'
 import { useShortcut } from '../parts/keyboard.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { useTheme } from '../parts/theme.ts'
+import { words } from '../words/en.ts'
 import css from './frame.module.css'
 import { LinkState } from './link-state.tsx'
 import { Notices } from './notices.tsx'
 import { RailCount, RailFoot } from './rail-facts.tsx'
-import { SECTIONS, type Section, sectionOf, useSections } from './sections.ts'
+import { SECTIONS, type Section, sectionOf, titleOf } from './sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 
 /** Shows what stands around every page: the rail (on a phone the bar below), search, link state, theme. */
@@ -18,7 +19,7 @@ export function Frame() {
   const [help, setHelp] = useState(false)
   const section = sectionOf(useLocation().pathname)
   useShortcut('?', () => setHelp(true))
-  useTitle(section?.title)
+  useTitle(section && titleOf(section))
   return (
     <div className={css.app}>
       <a className={css.skip} href="#main">
@@ -53,22 +54,22 @@ export function Frame() {
 }
 
 function Rail() {
-  const sections = useSections()
   return (
     <nav className={css.rail} aria-label="Sections">
       <Link to="/" className={css.brand}>
         <Mark />
         mesh
       </Link>
-      {sections.map(({ path, title }) => (
+      {SECTIONS.map(({ path, icon: Icon, beginsGroup }) => (
         <Link
           key={path}
           to={path}
-          className={css.item}
+          className={cx(css.item, beginsGroup && css.group)}
           activeProps={{ className: css.on ?? '' }}
           activeOptions={{ exact: path === '/', includeSearch: false }}
         >
-          {title}
+          <Icon aria-hidden="true" />
+          {words.sections[path]}
           <RailCount path={path} />
         </Link>
       ))}
@@ -81,7 +82,7 @@ function PhoneBar() {
   const active = { className: css.on ?? '' }
   return (
     <nav className={css.phone} aria-label="Sections">
-      {SECTIONS.filter(({ inBar }) => inBar).map(({ path, title, icon: Icon }) => (
+      {SECTIONS.filter(({ inBar }) => inBar).map(({ path, icon: Icon }) => (
         <Link
           key={path}
           to={path}
@@ -89,7 +90,7 @@ function PhoneBar() {
           activeOptions={{ exact: path === '/', includeSearch: false }}
         >
           <Icon aria-hidden="true" />
-          {title}
+          {words.sections[path]}
         </Link>
       ))}
       <Link to="/more" activeProps={active}>
@@ -106,7 +107,9 @@ function SearchField({ section }: { section: Section | undefined }) {
   const navigate = useNavigate()
   const location = useLocation()
   const kept = (location.search as { q?: string }).q ?? ''
-  const listPath = section === undefined || section.path === '/' ? '/machines' : section.path
+  const filters: Partial<Record<Section['path'], string>> = words.filters
+  const filterOf = section && filters[section.path]
+  const listPath = section === undefined || filterOf === undefined ? '/machines' : section.path
   const focus = () => {
     input.current?.focus()
     input.current?.select()
@@ -123,7 +126,7 @@ function SearchField({ section }: { section: Section | undefined }) {
       replace: typing,
     })
   }
-  const title = section?.search ?? 'Find a machine'
+  const title = filterOf ?? 'Find a machine'
   return (
     <div role="search" className={css.search}>
       <Search aria-hidden="true" />

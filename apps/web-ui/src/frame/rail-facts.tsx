@@ -44,22 +44,12 @@ function useCount(path: Section['path']): number | undefined {
   const summary = useRead('getSummary', {})
   const names = useRead('listDns', {}, { enabled: path === '/names' })
   const digest = useRead('getDigest', {}, { enabled: path === '/ledger' })
-  switch (path) {
-    case '/':
-      return undefined
-    case '/machines':
-      return machines?.length
-    case '/names':
-      return names.data?.length
-    case '/services':
-      return summary.data?.Services
-    case '/files':
-      return summary.data?.Files
-    case '/ledger':
-      return digest.data?.Entries
-    case '/guests':
-    case '/exit':
-    case '/access':
-      return undefined
+  const counts: Partial<Record<Section['path'], number | undefined>> = {
+    '/machines': machines?.length,
+    '/names': names.data?.length,
+    '/services': summary.data?.Services,
+    '/files': summary.data?.Files,
+    '/ledger': digest.data?.Entries,
   }
+  return counts[path]
 }
