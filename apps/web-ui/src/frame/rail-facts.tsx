@@ -2,6 +2,7 @@ import { useMachines } from '../data/machines.tsx'
 import { useRead } from '../data/reads.ts'
 import { useSession } from '../data/session-context.tsx'
 import { countInWords } from '../model/rate-words.ts'
+import { words } from '../words/en.ts'
 import css from './frame.module.css'
 import type { Section } from './sections.ts'
 
@@ -34,7 +35,7 @@ export function ForgetToken() {
   if (session?.token() === undefined) return null
   return (
     <button type="button" className={css.forget} onClick={() => session.forget()}>
-      Forget the token
+      {words.frame.forgetToken}
     </button>
   )
 }

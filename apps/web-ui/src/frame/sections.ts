@@ -52,7 +52,3 @@ export const SECTIONS: readonly Section[] = [
 export function sectionOf(pathname: string): Section | undefined {
   return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
 }
-
-export function titleOf({ path }: Section): string {
-  return words.sections[path]
-}

@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { ForgetToken } from '../../frame/rail-facts.tsx'
-import { SECTIONS, titleOf } from '../../frame/sections.ts'
+import { SECTIONS } from '../../frame/sections.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts } from '../../parts/panel.tsx'
+import { words } from '../../words/en.ts'
 import page from '../page.module.css'
 import css from './more-page.module.css'
 
@@ -15,12 +16,12 @@ export function MorePage() {
   const self = machines?.find(({ reach }) => reach.kind === 'self')
   return (
     <div className={page.page}>
-      <h1 className={css.title}>More</h1>
+      <h1 className={css.title}>{words.frame.more}</h1>
       <nav aria-label="More sections">
         {SECTIONS.filter(({ inBar }) => inBar !== true).map((section) => (
           <Link key={section.path} to={section.path} className={css.item}>
             <section.icon aria-hidden="true" />
-            {titleOf(section)}
+            {words.sections[section.path]}
           </Link>
         ))}
       </nav>
