@@ -17,6 +17,7 @@ import {
   validateNamesSearch,
   validateFilesSearch,
   validateServicesSearch,
+  validateSettingsSearch,
 } from './frame/search-params.ts'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import page from './pages/page.module.css'
@@ -76,7 +77,8 @@ const diagnostics = createRoute({
   component: lazyRouteComponent(() => import('./pages/diagnostics/diagnostics-page.tsx'), 'DiagnosticsPage'),
 })
 const settings = createRoute({
-  ...list,
+  ...top,
+  validateSearch: validateSettingsSearch,
   path: '/settings',
   component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
 })

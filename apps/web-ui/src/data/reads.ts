@@ -59,7 +59,7 @@ export function useRead<Id extends ReadId>(
 }
 
 /** The method of a route. The client's table and this type come from the same contract; TypeScript cannot see it. */
-function callOf<Id extends ReadId>(
+export function callOf<Id extends ReadId>(
   client: ApiClient,
   id: Id,
 ): (input: Input<Id>, options: CallOptions) => Promise<Output<Id>> {

@@ -4,7 +4,7 @@ import { shownName } from '../model/shown-name.ts'
 import { cx } from '../parts/class-names.ts'
 import { Copy } from '../parts/copy.tsx'
 import { useShortcut } from '../parts/keyboard.tsx'
-import { useTheme } from '../parts/theme.ts'
+import { theme } from '../parts/theme.ts'
 import { words } from '../words/en.ts'
 import css from './frame.module.css'
 import { LinkState } from './link-state.tsx'
@@ -61,15 +61,17 @@ function NodeName() {
 }
 
 function ThemeButton() {
-  const [theme, next] = useTheme()
+  const chosen = theme.use()
+  const { values } = theme
+  const next = () => theme.choose(values[(values.indexOf(chosen) + 1) % values.length] ?? chosen)
   useShortcut('t', next)
-  const Icon = { system: MonitorCog, light: Sun, dark: Moon }[theme]
+  const Icon = { system: MonitorCog, light: Sun, dark: Moon }[chosen]
   return (
     <button
       type="button"
       className={css.tool}
-      title={`Theme: ${words.themes[theme]} (t)`}
-      aria-label={`Theme: ${words.themes[theme]}. Change`}
+      title={`${words.actions.theme(words.themes[chosen])} (t)`}
+      aria-label={`${words.actions.theme(words.themes[chosen])}. Change`}
       onClick={next}
     >
       <Icon aria-hidden="true" />

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useAdmission } from '../data/reads.ts'
 import { SECTIONS } from '../frame/sections.ts'
 import { useOpenDialog } from '../parts/frame-dialog.ts'
-import { chooseTheme } from '../parts/theme.ts'
+import { theme } from '../parts/theme.ts'
 import { words } from '../words/en.ts'
 import type { FoundItem } from './found-item.ts'
 
@@ -32,9 +32,7 @@ export function useActions({ onPing, onCopyId }: ActionsInit): readonly FoundIte
     action(actions.offerFile, () => void navigate({ to: '/files', search: { view: 'offer' } })),
     action(actions.ping, onPing, true),
     action(actions.copyId, onCopyId, true),
-    ...(['light', 'dark', 'system'] as const).map((theme) =>
-      action(actions.theme(words.themes[theme]), () => chooseTheme(theme)),
-    ),
+    ...theme.values.map((value) => action(actions.theme(words.themes[value]), () => theme.choose(value))),
     action(actions.keys, () => openDialog('keys')),
   ]
 }

@@ -93,5 +93,6 @@ export const words = {
     pinging: (machine: string) => `Pinging ${machine}`,
     pinged: (machine: string, path: string, time: string) => `${machine} answered: ${path}, ${time}.`,
   },
+  densities: { comfortable: 'Comfortable', compact: 'Compact' },
   themes: { system: 'System', light: 'Light', dark: 'Dark' },
 } as const

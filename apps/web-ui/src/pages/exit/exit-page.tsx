@@ -37,10 +37,13 @@ export function ExitPage() {
         <FilterField />
       </header>
       <p className={page.sub}>
-        A member through which all goes that this machine has for the Internet: IPv4, IPv6 and DNS.
+        Sends this machine's Internet traffic (IPv4, IPv6 and DNS) through another member.
       </p>
       {hasNoVpn && (
-        <p>This node runs no VPN, so it has no exit node. One that was started as `mesh` alone can have.</p>
+        <p>
+          Exit nodes need the VPN. Start the node with <code>sudo mesh</code> instead of <code>mesh api</code>
+          .
+        </p>
       )}
       {!hasNoVpn && <Unread what="the exit node" read={read} />}
       {data !== undefined && <ExitChoice vpn={data} filter={filter} />}

@@ -36,7 +36,9 @@ export function GuestsPage() {
         Phones, routers and others with a WireGuard app: an address of the VPN, without mesh on the device.
       </p>
       {hasNoVpn && (
-        <p>This node runs no VPN, so it has no guests. One that was started as `mesh` alone has.</p>
+        <p>
+          Guests need the VPN. Start the node with <code>sudo mesh</code> instead of <code>mesh api</code>.
+        </p>
       )}
       {!hasNoVpn && <Unread what="the guests" read={read} />}
       {data !== undefined && (

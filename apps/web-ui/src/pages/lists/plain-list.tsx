@@ -41,7 +41,7 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
   const wanted = useDeferredValue(filter)
   const shown = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted, filterRows])
   return (
-    <div className={cx(page.split, panel !== undefined && page.open)}>
+    <div className={cx(page.split, Boolean(panel) && page.open)}>
       <section className={page.list} aria-label={title}>
         <header className={page.head}>
           <h1>{title}</h1>

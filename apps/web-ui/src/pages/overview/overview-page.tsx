@@ -21,7 +21,7 @@ import { WaysOut } from './ways-out.tsx'
 
 const HEALTH_EVERY_MS = 15_000
 /** The overview shows the machines that matter most; all are one click away. */
-const MACHINES_SHOWN = 8
+const MACHINES_SHOWN = 12
 
 /** Is it well? Who changed what? How much flows? */
 export function OverviewPage() {
@@ -33,16 +33,16 @@ export function OverviewPage() {
       {error !== null && <ErrorNote title="This node could not be read" error={error} retry={refetch} />}
       {machines !== undefined && (
         <header className={css.head}>
-          <Sentence machines={machines} />
+          <div>
+            <Sentence machines={machines} />
+            {health.data !== undefined && link.state !== 'lost' && (
+              <p className={css.need}>{healthInWords(health.data)}</p>
+            )}
+          </div>
           {machines.length > 1 && <AddMachineButton />}
         </header>
       )}
-      {health.data !== undefined && (
-        <>
-          {link.state !== 'lost' && <p className={css.need}>{healthInWords(health.data)}</p>}
-          <Needs health={health.data} />
-        </>
-      )}
+      {health.data !== undefined && <Needs health={health.data} />}
       <div className={css.columns}>
         <MachinesSection machines={machines} failed={error !== null} />
         <aside className={css.side}>
