@@ -9,13 +9,14 @@ import { App } from './app.tsx'
 import { nodeUrl } from './data/node-url.ts'
 import { createQueryClient } from './data/query-client.ts'
 import { createSession } from './data/session.ts'
-import { applyTheme } from './parts/theme.ts'
+import { density, theme } from './parts/theme.ts'
 import { createPageRouter } from './router.tsx'
 
 /** A node that hangs must not keep a person waiting; longer than the node itself tries to reach a machine. */
 const REQUEST_TIMEOUT_MS = 12_000
 
-applyTheme()
+theme.apply()
+density.apply()
 // a browser may ask for the icon again from a deeper address of the page
 const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
 icon?.setAttribute('href', icon.href)

@@ -152,3 +152,14 @@ export const useRemoveOffer = (kind: OfferKind) =>
 /** Ends a download and forgets it; what has come stays on the disk. */
 export const useEndDownload = () =>
   useChange(['listNodeDownloads'], (client, name: string) => client.deleteNodeDownload({ name }))
+
+interface LogLevelRequest {
+  readonly level: string
+  /** Also after a restart. */
+  readonly keep: boolean
+}
+
+export const useSetLogLevel = () =>
+  useChange(['getLogLevel'], (client, { level, keep }: LogLevelRequest) =>
+    client.putLogLevel({ body: { Level: level, Keep: keep } }),
+  )

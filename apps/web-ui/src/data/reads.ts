@@ -59,7 +59,7 @@ export function useRead<Id extends ReadId>(
 }
 
 /** The method of a route. The client's table and this type come from the same contract; TypeScript cannot see it. */
-function callOf<Id extends ReadId>(
+export function callOf<Id extends ReadId>(
   client: ApiClient,
   id: Id,
 ): (input: Input<Id>, options: CallOptions) => Promise<Output<Id>> {
@@ -71,12 +71,6 @@ const ADMISSION_EVERY_MS = 5_000
 
 export function useAdmission(): UseQueryResult<AdmissionView> {
   return useRead('getAdmission', {}, { everyMs: ADMISSION_EVERY_MS })
-}
-
-/** Has this node anything to decide: a peer gate, or administrators? Undefined until it is known. */
-export function useHasAccess(): boolean | undefined {
-  const { data } = useAdmission()
-  return data === undefined ? undefined : data.Peerguard || data.Administrators.length > 0
 }
 
 /** Handshakes, counters and the state of the exit come with no event. */

@@ -74,6 +74,16 @@ export function validateNamesSearch(search: Record<string, unknown>): NamesSearc
   }
 }
 
+/** The state that the settings keep in the address. */
+export interface SettingsSearch extends ListSearch {
+  /** `api`: the document of the API is open. */
+  readonly view?: 'api' | undefined
+}
+
+export function validateSettingsSearch(search: Record<string, unknown>): SettingsSearch {
+  return { ...validateListSearch(search), view: search.view === 'api' ? 'api' : undefined }
+}
+
 /** The state that the ledger keeps in the address. */
 export interface LedgerSearch extends ListSearch {
   readonly bucket?: string

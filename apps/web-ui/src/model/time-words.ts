@@ -30,6 +30,11 @@ export function clockTime(atMs: number): string {
   return CLOCK.format(atMs)
 }
 
+/** `14:02:09`, in the reader's zone. */
+export function secondTime(atMs: number): string {
+  return SECONDS.format(atMs)
+}
+
 /** Four milliseconds are `4 ms`; below one, one digit is kept. */
 export function roundTripInWords(ms: number): string {
   if (ms >= 10) return `${Math.round(ms)} ms`
@@ -38,3 +43,4 @@ export function roundTripInWords(ms: number): string {
 
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })

@@ -1,3 +1,4 @@
+import { Copy as CopyIcon } from 'lucide-react'
 import { useState } from 'react'
 import { shownText } from '../model/shown-name.ts'
 import { cx } from './class-names.ts'
@@ -17,6 +18,8 @@ interface CopyProps {
   /** Long text on several lines instead of being cut. */
   readonly wrap?: boolean
   readonly autoFocus?: boolean
+  /** A sign at the end that says what a click does. */
+  readonly icon?: boolean
   /** The content that is seen; the text itself by default. */
   readonly children?: React.ReactNode
 }
@@ -28,6 +31,7 @@ export function Copy({
   mono = false,
   wrap = false,
   autoFocus = false,
+  icon = false,
   children = wrap ? shownText(text) : beginning(text),
 }: CopyProps) {
   const [outcome, setOutcome] = useState<'copied' | 'not copied'>()
@@ -49,6 +53,7 @@ export function Copy({
       }}
     >
       <span className={css.text}>{children}</span>
+      {icon && <CopyIcon aria-hidden="true" className={css.icon} />}
       <span className={css.outcome} role="status">
         {outcome}
       </span>
@@ -58,7 +63,7 @@ export function Copy({
 
 /** A command to paste into a terminal. */
 export function Command({ text }: { text: string }) {
-  return <Copy text={text} what="command" mono wrap />
+  return <Copy text={text} what="command" mono wrap icon />
 }
 
 /** The part of a text that fits on a line, as it is seen: the clipboard gets all of it. */
@@ -66,8 +71,8 @@ function beginning(text: string): string {
   return text.length > MAX_LINE_CHARS ? `${shownText(text.slice(0, MAX_LINE_CHARS))}…` : shownText(text)
 }
 
-/** False where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */
-async function writeClipboard(text: string): Promise<boolean> {
+/** Resolves with false where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */
+export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

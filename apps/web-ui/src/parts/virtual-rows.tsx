@@ -3,11 +3,13 @@ import { useEffect, useRef } from 'react'
 import { cx } from './class-names.ts'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
+import { density } from './theme.ts'
 import { TableHead, type TableProps } from './table.tsx'
 import css from './virtual-rows.module.css'
 
 /** Pixels; must be tall enough for one line and for two. */
 const ROW_PX = 36
+const ROW_COMPACT_PX = 28
 const ROW_NARROW_PX = 60
 const OVERSCAN_ROWS = 8
 /** Before the list is laid out (and in jsdom, which has no layout) this much of it is drawn. */
@@ -18,7 +20,8 @@ export function VirtualRows<Row>(props: TableProps<Row>) {
   const { label, columns, rowClass, rows, rowKey, isSelected, renderCells } = props
   const scroller = useRef<HTMLDivElement>(null)
   const narrow = useNarrow()
-  const rowPx = narrow ? ROW_NARROW_PX : ROW_PX
+  const isCompact = density.use() === 'compact'
+  const rowPx = narrow ? ROW_NARROW_PX : isCompact ? ROW_COMPACT_PX : ROW_PX
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

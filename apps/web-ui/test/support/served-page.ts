@@ -31,6 +31,8 @@ export interface BuiltPage {
   readonly files: readonly string[]
   /** All scripts together, as they travel. */
   readonly scriptBytes: number
+  /** The scripts that the page itself names. */
+  readonly firstScriptBytes: number
   remove(): void
 }
 
@@ -48,9 +50,13 @@ export async function buildPage(): Promise<BuiltPage> {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
   const bytesOf = (path: string) => readFileSync(join(folder, path))
   const scripts = files.filter((path) => path.endsWith('.js'))
+  const html = bytesOf('/index.html').toString()
+  const sizeOf = (paths: readonly string[]) =>
+    paths.reduce((sum, path) => sum + gzipSync(bytesOf(path)).length, 0)
   return {
     files,
-    scriptBytes: scripts.reduce((sum, path) => sum + gzipSync(bytesOf(path)).length, 0),
+    scriptBytes: sizeOf(scripts),
+    firstScriptBytes: sizeOf(scripts.filter((path) => html.includes(path))),
     assets: {
       get: (path) =>
         files.includes(path)

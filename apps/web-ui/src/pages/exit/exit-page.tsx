@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { useChooseExit } from '../../data/changes.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { useExit } from '../../data/reads.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
 import { machineOf, nameOrOwn } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
@@ -33,12 +34,16 @@ export function ExitPage() {
     <div className={page.page}>
       <header className={page.head}>
         <h1>Exit node</h1>
+        <FilterField />
       </header>
       <p className={page.sub}>
-        A member through which all goes that this machine has for the Internet: IPv4, IPv6 and DNS.
+        Sends this machine's Internet traffic (IPv4, IPv6 and DNS) through another member.
       </p>
       {hasNoVpn && (
-        <p>This node runs no VPN, so it has no exit node. One that was started as `mesh` alone can have.</p>
+        <p>
+          Exit nodes need the VPN. Start the node with <code>sudo mesh</code> instead of <code>mesh api</code>
+          .
+        </p>
       )}
       {!hasNoVpn && <Unread what="the exit node" read={read} />}
       {data !== undefined && <ExitChoice vpn={data} filter={filter} />}

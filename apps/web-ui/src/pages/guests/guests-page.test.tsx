@@ -74,5 +74,5 @@ test('a node without a VPN says so', async () => {
   }
   node.answer('/api/vpn/guests', () => ({ status: 404, body }))
   open(node, '/guests')
-  expect(await text(/This node runs no VPN/)).toBeDefined()
+  expect(await text(/Guests need the VPN/)).toBeDefined()
 })

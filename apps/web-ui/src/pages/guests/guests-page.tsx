@@ -4,6 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import { useAddGuest, useRemoveGuest } from '../../data/changes.ts'
 import { useExit, useGuests } from '../../data/reads.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { exitInWords } from '../../model/exit-words.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { shownName } from '../../model/shown-name.ts'
@@ -29,12 +30,15 @@ export function GuestsPage() {
     <div className={page.page}>
       <header className={page.head}>
         <h1>Guests</h1>
+        <FilterField />
       </header>
       <p className={page.sub}>
         Phones, routers and others with a WireGuard app: an address of the VPN, without mesh on the device.
       </p>
       {hasNoVpn && (
-        <p>This node runs no VPN, so it has no guests. One that was started as `mesh` alone has.</p>
+        <p>
+          Guests need the VPN. Start the node with <code>sudo mesh</code> instead of <code>mesh api</code>.
+        </p>
       )}
       {!hasNoVpn && <Unread what="the guests" read={read} />}
       {data !== undefined && (
