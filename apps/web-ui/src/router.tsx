@@ -14,6 +14,7 @@ import {
   printSearchText,
   validateLedgerSearch,
   validateListSearch,
+  validateMapSearch,
   validateNamesSearch,
   validateFilesSearch,
   validateServicesSearch,
@@ -25,10 +26,15 @@ import { ErrorNote } from './parts/notes.tsx'
 const otherPages = () => import('./pages/other-pages.ts')
 const later = (name: keyof Awaited<ReturnType<typeof otherPages>>) => lazyRouteComponent(otherPages, name)
 
+const mapPage = lazyRouteComponent(() => import('./pages/map/map-page.tsx'), 'MapPage')
+const trafficPage = lazyRouteComponent(() => import('./pages/traffic/traffic-page.tsx'), 'TrafficPage')
+
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 const top = { getParentRoute: () => root }
 const list = { ...top, validateSearch: validateListSearch }
 const overview = createRoute({ ...top, path: '/', component: OverviewPage })
+const map = createRoute({ ...top, path: '/map', validateSearch: validateMapSearch, component: mapPage })
+const traffic = createRoute({ ...top, path: '/traffic', component: trafficPage })
 const machines = createRoute({ ...list, path: '/machines', component: later('MachinesPage') })
 const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: later('MachinePanel') })
 const ledger = createRoute({
@@ -62,6 +68,8 @@ const more = createRoute({ ...top, path: '/more', component: later('MorePage') }
 
 const routeTree = root.addChildren([
   overview,
+  map,
+  traffic,
   machines.addChildren([machine]),
   ledger,
   names,

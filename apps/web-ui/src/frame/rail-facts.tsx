@@ -46,6 +46,8 @@ function useCount(path: Section['path']): number | undefined {
   const digest = useRead('getDigest', {}, { enabled: path === '/ledger' })
   switch (path) {
     case '/':
+    case '/map':
+    case '/traffic':
       return undefined
     case '/machines':
       return machines?.length

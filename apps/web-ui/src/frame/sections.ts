@@ -1,4 +1,5 @@
 import {
+  Activity,
   Boxes,
   DoorOpen,
   FileText,
@@ -6,6 +7,7 @@ import {
   KeyRound,
   type LucideIcon,
   Monitor,
+  Network,
   ScrollText,
   Signpost,
   Smartphone,
@@ -16,6 +18,8 @@ import { useHasAccess } from '../data/reads.ts'
 export interface Section {
   readonly path:
     | '/'
+    | '/map'
+    | '/traffic'
     | '/machines'
     | '/names'
     | '/services'
@@ -36,6 +40,8 @@ export interface Section {
 
 export const SECTIONS: readonly Section[] = [
   { path: '/', title: 'Overview', key: 'o', icon: Gauge, inBar: true, search: 'Find a machine' },
+  { path: '/map', title: 'Map', key: 'p', icon: Network, inBar: false, search: 'Filter machines' },
+  { path: '/traffic', title: 'Traffic', key: 'r', icon: Activity, inBar: false, search: 'Find a machine' },
   {
     path: '/machines',
     title: 'Machines',

@@ -1,0 +1,3 @@
+export function TrafficPage() {
+  return null
+}
