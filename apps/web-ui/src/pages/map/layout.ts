@@ -43,6 +43,8 @@ const LINK_LENGTH = 120
 const CHARGE = -520
 /** Farther apart than this, nodes do not push each other. */
 const CHARGE_REACH = 1_200
+/** Nodes nearer than this push each other no more: they would fly away. */
+const MIN_DISTANCE = 30
 const NODE_RADIUS = 38
 const GRAVITY = 0.035
 
@@ -55,7 +57,10 @@ export function createLayout(): Layout {
     .stop()
     .alphaMin(MIN_ALPHA)
     .alphaDecay(1 - MIN_ALPHA ** (1 / STEPS))
-    .force('charge', forceManyBody<Node>().strength(CHARGE).distanceMax(CHARGE_REACH).theta(1.1))
+    .force(
+      'charge',
+      forceManyBody<Node>().strength(CHARGE).distanceMin(MIN_DISTANCE).distanceMax(CHARGE_REACH).theta(1.1),
+    )
     .force('collide', forceCollide<Node>(NODE_RADIUS).iterations(1))
     .force('x', across)
     .force('y', down)
@@ -91,16 +96,16 @@ function pairsOf(links: Uint32Array, nodes: readonly Node[]): [Node, Node][] {
   return pairs
 }
 
-/** Both ends of a link keep their places, or one of them gives its place to the other. */
+/** A node without a place starts near the first neighbour that has one; several spread like the seeds of a sunflower. */
 function placeBesideNeighbours(pairs: readonly (readonly [Node, Node])[]): void {
+  let placed = 0
   for (const [from, to] of pairs) {
-    placeBeside(from, to)
-    placeBeside(to, from)
+    const [node, neighbour] = from.x === undefined ? [from, to] : [to, from]
+    if (node.x !== undefined || neighbour.x === undefined) continue
+    const distance = (LINK_LENGTH / 2) * Math.sqrt(++placed)
+    node.x = neighbour.x + distance * Math.cos(placed * GOLDEN_ANGLE)
+    node.y = (neighbour.y ?? 0) + distance * Math.sin(placed * GOLDEN_ANGLE)
   }
 }
 
-function placeBeside(node: Node, { x, y }: Node): void {
-  if (node.x !== undefined || x === undefined || y === undefined) return
-  node.x = x + LINK_LENGTH / 2
-  node.y = y + LINK_LENGTH / 2
-}
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5))

@@ -39,11 +39,14 @@ export interface MapScene {
 const NODE_PX = 24
 const MIN_NODE_PX = 6
 const MAX_NODE_PX = 32
-/** Below this size a node is a dot. */
+/** Below this size, and where more machines are seen than somebody tells apart, a machine is a dot. */
 const MIN_GLYPH_PX = 13
+const MAX_GLYPHS = 250
 /** From this scale on all links show their round trips, below it those that are lit, or so few. */
 const TRIPS_FROM_SCALE = 2
 const FEW_TRIPS = 16
+const MANY_LINKS = 400
+const MIN_STRENGTH = 0.25
 const FADED = 0.14
 const DASH = [5, 4]
 const MAX_NAME_CHARS = 24
@@ -54,8 +57,11 @@ export function paintMap(context: Context, scene: MapScene): void {
   const { size, map } = scene
   context.clearRect(0, 0, size.width, size.height)
   paintLinks(context, scene)
-  const nodes = map.nodes.toSorted((a, b) => rank(scene, a) - rank(scene, b))
-  for (const node of nodes) paintNode(context, scene, node)
+  const nodes = map.nodes
+    .filter(({ id }) => isNodeSeen(scene, id))
+    .toSorted((a, b) => rank(scene, a) - rank(scene, b))
+  const paintMachine = nodes.length > MAX_GLYPHS ? paintDot : paintGlyph
+  for (const node of nodes) paintNode(context, scene, { node, paintMachine })
   context.globalAlpha = 1
   paintTexts(context, scene, [...namesOf(scene, nodes.toReversed()), ...tripsOf(scene)])
 }
@@ -119,13 +125,15 @@ function paintLinks(context: Context, scene: MapScene): void {
     const look = `${isFaded} ${link.path} ${lineWidth(link.bytesPerSecond)}`
     const batch = batches.get(look) ?? { link, isFaded, path: new Path2D() }
     batches.set(look, batch)
-    for (const [at, { x, y }] of line.entries()) at === 0 ? batch.path.moveTo(x, y) : batch.path.lineTo(x, y)
+    addLine(batch.path, line)
   }
+  // thousands of lines would hide the nodes
+  const strength = Math.min(1, Math.max(MIN_STRENGTH, (MANY_LINKS / map.links.length) ** 0.7))
   context.lineJoin = 'round'
   for (const { link, isFaded, path } of batches.values()) {
-    context.globalAlpha = isFaded ? FADED : lit === undefined ? 0.6 : 1
+    context.globalAlpha = isFaded ? FADED * strength : lit === undefined ? 0.6 * strength : 1
     context.strokeStyle = link.path === 'direct' ? colours.alive : colours.relay
-    context.lineWidth = lineWidth(link.bytesPerSecond)
+    context.lineWidth = lineWidth(link.bytesPerSecond) * strength ** 0.5
     context.setLineDash(link.path === 'direct' ? [] : DASH)
     context.stroke(path)
   }
@@ -149,7 +157,8 @@ function tripsOf({ map, lit, view, places, colours }: MapScene): PlacedText[] {
 function namesOf({ lit, places, view, colours }: MapScene, nodes: readonly MapNode[]): PlacedText[] {
   return nodes.flatMap((node) => {
     const place = places.get(node.id)
-    if (place === undefined || (lit !== undefined && !lit.has(node.id))) return []
+    if (place === undefined || lit?.has(node.id) === false) return []
+    if (lit === undefined && nodes.length > MAX_GLYPHS && node.kind !== 'self') return []
     const at = toScreen(view, place)
     const isAway = node.kind === 'offline' || node.kind === 'relay'
     return {
@@ -160,18 +169,25 @@ function namesOf({ lit, places, view, colours }: MapScene, nodes: readonly MapNo
   })
 }
 
-function paintNode(context: Context, scene: MapScene, node: MapNode): void {
+type PaintNode = (context: Context, scene: MapScene, node: PlacedNode) => void
+
+function paintNode(
+  context: Context,
+  scene: MapScene,
+  { node, paintMachine }: { readonly node: MapNode; readonly paintMachine: PaintNode },
+): void {
   const place = scene.places.get(node.id)
   if (place === undefined) return
   const at = toScreen(scene.view, place)
-  if (!isSeen([at], scene.size)) return
-  const isFaded = scene.lit !== undefined && !scene.lit.has(node.id)
   const size = nodeSize(node, scene.view)
-  context.globalAlpha = isFaded ? FADED * 2 : 1
-  if (node.kind === 'site') paintSite(context, scene, { node, at, size })
-  else if (size < MIN_GLYPH_PX) paintState(context, scene, { kind: node.kind, at, size: size + 1 })
-  else paintGlyph(context, scene, { node, at, size })
+  context.globalAlpha = scene.lit?.has(node.id) === false ? FADED * 2 : 1
+  const paint = node.kind === 'site' ? paintSite : size < MIN_GLYPH_PX ? paintDot : paintMachine
+  paint(context, scene, { node, at, size })
   if (node.id === scene.marked) paintRing(context, scene, at, size)
+}
+
+function paintDot(context: Context, scene: MapScene, { node, at, size }: PlacedNode): void {
+  paintState(context, scene, { kind: node.kind, at, size: Math.min(MIN_GLYPH_PX, size + 1) })
 }
 
 function shortName(name: string): string {
@@ -328,6 +344,11 @@ function paintTexts(context: Context, { colours, font, size }: MapScene, texts: 
 
 /** Room for names, which are wider than nodes. */
 const SEEN_MARGIN_PX = 80
+
+function isNodeSeen({ places, view, size }: MapScene, id: string): boolean {
+  const place = places.get(id)
+  return place !== undefined && isSeen([toScreen(view, place)], size)
+}
 
 function isSeen(line: readonly Point[], { width, height }: Size): boolean {
   if (line.length === 0) return false
