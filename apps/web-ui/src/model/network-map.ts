@@ -28,7 +28,7 @@ export interface MapLink {
   readonly bytesPerSecond: number
   /** The end that reports it. */
   readonly toldBy: string
-  /** Unix ms. */
+  /** When it was told, Unix ms. */
   readonly toldAt: number
 }
 

@@ -23,7 +23,7 @@ test('loopback, addresses of the VPN, relays and names tell no site', () => {
 test('the address that packets go to counts first', () => {
   const UDP = { State: 'direct', Reason: null, RoundTripMs: 4 } as const
   const over = (Endpoint: string) =>
-    siteOf({ peer: peer('x', 'x', { ...site, UDP: { ...UDP, Endpoint } }), addresses: [] })
+    siteOf({ peer: peer('x', 'x', { UDP: { ...UDP, Endpoint } }), addresses: [] })
   expect(over('198.51.100.7:51820')).toBe('198.51.100.0/24')
   expect(over('[2001:db8::7]:51820')).toBe('2001:db8::/64')
 })

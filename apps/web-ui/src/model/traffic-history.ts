@@ -4,8 +4,7 @@ import type { TrafficHistoryView } from '@mesh/api-contract'
 export type Flow = TrafficHistoryView['Peers'][number]
 export type Direction = 'in' | 'out' | 'both'
 
-/** As many steps as an hour has. */
-const SECONDS_KEPT = 3_600
+const SECONDS_KEPT = 60 * 60
 
 /** The number of the step that a history ends with. */
 function endOf({ Until, StepSeconds }: TrafficHistoryView): number {

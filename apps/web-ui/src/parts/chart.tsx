@@ -6,7 +6,7 @@ import { clockTime } from '../model/time-words.ts'
 import css from './chart.module.css'
 import { useTokenColours } from './token-colours.ts'
 
-export interface ChartSeries {
+interface ChartSeries {
   readonly name: string
   /** One for each time. */
   readonly values: readonly number[]
@@ -16,7 +16,7 @@ export interface ChartSeries {
 
 interface ChartProps {
   readonly label: string
-  /** Unix seconds. */
+  /** The times in Unix seconds. */
   readonly times: readonly number[]
   /** Stacked, the first at the bottom. */
   readonly series: readonly ChartSeries[]

@@ -6,7 +6,7 @@ const HEIGHT = 24
 interface SparklineProps {
   /** The name of what it shows, with its figure, for screen readers. */
   readonly label: string
-  /** The oldest first. */
+  /** The values, the oldest first. */
   readonly values: readonly number[]
 }
 

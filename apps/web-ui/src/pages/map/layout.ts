@@ -26,7 +26,7 @@ export interface Layout {
   set(input: LayoutInput): void
   /** Moves the nodes one step; false: they stand. */
   step(): boolean
-  /** x and y of each node, in the order of its ids. */
+  /** Gives x and y of each node, in the order of the ids. */
   places(): Float32Array
 }
 
@@ -34,7 +34,7 @@ interface Node extends SimulationNodeDatum {
   readonly id: string
 }
 
-/** From a start of 1 the motion ends after about so many steps. */
+/** The number of steps from the start to the end of the motion. */
 const STEPS = 160
 const MIN_ALPHA = 0.005
 /** The motion that a few changes cause. */

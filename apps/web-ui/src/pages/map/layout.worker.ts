@@ -10,7 +10,7 @@ export interface LayoutRequest {
 
 export interface LayoutAnswer {
   readonly round: number
-  /** x and y of each node. */
+  /** The x and y of each node. */
   readonly places: Float32Array
   readonly isSettled: boolean
 }

@@ -9,7 +9,7 @@ import { MapLegend } from './map-legend.tsx'
 import { createMapStage, type MapStage, type MapTarget } from './map-stage.ts'
 import { MapTip } from './map-tip.tsx'
 import css from './map.module.css'
-import { MAP_COLOURS } from './paint-map.ts'
+import { MAP_COLOURS } from './map-scene.ts'
 
 interface MapCanvasProps {
   readonly map: NetworkMap

@@ -12,7 +12,7 @@ interface MapFreshnessProps {
   readonly readAt: number
 }
 
-/** `12 machines, paths of 8 of 11 members, the oldest 40 s old`. */
+/** Says how much of the network is known: `12 machines, paths of 8 of 11 members, the oldest 40 s old`. */
 export function MapFreshness({ machines, reports, readAt }: MapFreshnessProps) {
   const now = useNow()
   const self = machines.find(({ reach }) => reach.kind === 'self')?.id ?? ''

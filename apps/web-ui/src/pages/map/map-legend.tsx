@@ -2,7 +2,7 @@ import { cx } from '../../parts/class-names.ts'
 import { StateShape } from '../../parts/state-mark.tsx'
 import css from './map.module.css'
 
-/** What lines and shapes mean. */
+/** Says what lines and shapes mean. */
 export function MapLegend({ hasSites }: { hasSites: boolean }) {
   return (
     <ul className={css.legend} aria-label="Legend">

@@ -17,9 +17,9 @@ import { MapPanel } from './map-panel.tsx'
 import { MapTable } from './map-table.tsx'
 import css from './map.module.css'
 
-/** Above so many machines they are grouped by site until somebody switches that off. */
+/** Above this number of machines they are grouped by site until somebody switches that off. */
 const GROUP_FROM = 60
-/** So few machines need no groups. */
+/** The number of machines that need no groups. */
 const FEW = 8
 
 /** Who reaches whom, how, how far and how much: as a picture and as a table. */

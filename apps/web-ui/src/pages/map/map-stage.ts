@@ -12,12 +12,13 @@ import {
 } from '../../model/map-view.ts'
 import type { MapLink, MapNode, NetworkMap } from '../../model/network-map.ts'
 import { createLayoutClient, type Places } from './layout-client.ts'
-import { lineOf, type MapColours, nodeSize, paintMap } from './paint-map.ts'
+import { lineOf, type MapColours, nodeSize } from './map-scene.ts'
+import { paintMap } from './paint-map.ts'
 
 export type MapTarget = { readonly node: MapNode } | { readonly link: MapLink }
 
-/** What the page decides about the picture. */
-export interface MapPicture {
+/** The part of the picture that the page decides. */
+interface MapPicture {
   readonly map: NetworkMap
   readonly colours: MapColours
   /** The machine whose panel is open, or that the keyboard is at. */

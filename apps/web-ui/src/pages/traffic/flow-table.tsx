@@ -10,11 +10,11 @@ import css from './traffic.module.css'
 interface FlowRow {
   readonly id: string
   readonly name: string
-  /** Bytes per second. */
+  /** The rate in bytes per second. */
   readonly now: number
-  /** Bytes. */
+  /** The sum in bytes. */
   readonly hour: number
-  /** Bytes since the start; undefined where the node does not tell. */
+  /** The bytes since the start; undefined where the node does not tell. */
   readonly total: number | undefined
 }
 
@@ -22,7 +22,7 @@ interface FlowTableProps {
   readonly label: string
   readonly flows: readonly Flow[]
   readonly direction: Direction
-  /** Seconds. */
+  /** The length of a step in seconds. */
   readonly step: number
   readonly totals: Readonly<Record<string, StatsView>> | undefined
   readonly name: (id: string) => string

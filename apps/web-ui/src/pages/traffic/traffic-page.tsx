@@ -9,6 +9,7 @@ import { type Direction, type Flow, largestFlows, sumOf, timesOf } from '../../m
 import { Chart } from '../../parts/chart.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { EmptyNote, Unread } from '../../parts/notes.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
 import page from '../page.module.css'
 import { FlowTable } from './flow-table.tsx'
 import css from './traffic.module.css'
@@ -19,7 +20,7 @@ const TOTALS_EVERY_MS = 10_000
 /** More areas than this nobody tells apart. */
 const MOST_SERIES = 6
 
-/** What flows now and flowed in the last hour: by machine and by protocol. */
+/** Shows the traffic of now and of the last hour, by machine and by protocol. */
 export function TrafficPage() {
   const [direction, setDirection] = useState<Direction>('both')
   const history = useTrafficHistory()
@@ -30,7 +31,7 @@ export function TrafficPage() {
         <span className={page.sub}>now, and the last hour</span>
         <Directions direction={direction} onChange={setDirection} />
       </header>
-      <Now />
+      <Now history={history.data} />
       <Unread what="the traffic" read={history} />
       {history.data !== undefined && <History history={history.data} direction={direction} />}
     </div>
@@ -61,25 +62,35 @@ function Directions({
   )
 }
 
-function Now() {
+function Now({ history }: { history: TrafficHistoryView | undefined }) {
   const { data } = useRead('getTraffic', {}, { everyMs: NOW_EVERY_MS })
   if (data === undefined) return null
   return (
     <div className={css.now}>
-      <Figure word="in" rate={data.RateIn} total={data.TotalIn} />
-      <Figure word="out" rate={data.RateOut} total={data.TotalOut} />
+      <Figure word="in" rate={data.RateIn} total={data.TotalIn} hour={history?.In} />
+      <Figure word="out" rate={data.RateOut} total={data.TotalOut} hour={history?.Out} />
     </div>
   )
 }
 
-function Figure({ word, rate, total }: { word: string; rate: number; total: number }) {
+interface FigureProps {
+  readonly word: string
+  readonly rate: number
+  readonly total: number
+  readonly hour: readonly number[] | undefined
+}
+
+function Figure({ word, rate, total, hour }: FigureProps) {
   const { figure, unit } = rateInWords(rate)
   return (
-    <p>
-      <span>{word}</span>
-      <b>{figure}</b> {unit}
-      <small>{bytesInWords(total)} since the start</small>
-    </p>
+    <div>
+      <p>
+        <span>{word}</span>
+        <b>{figure}</b> {unit}
+        <small>{bytesInWords(total)} since the start</small>
+      </p>
+      {hour !== undefined && <Sparkline label={`${word}, the last hour`} values={hour} />}
+    </div>
   )
 }
 

@@ -12,7 +12,7 @@ type Vpn = NonNullable<TrafficHistoryView['Vpn']>
 interface VpnTrafficProps {
   readonly vpn: Vpn
   readonly times: readonly number[]
-  /** Seconds. */
+  /** The length of a step in seconds. */
   readonly step: number
 }
 
