@@ -14,6 +14,7 @@ import {
   printSearchText,
   validateLedgerSearch,
   validateListSearch,
+  validateMapSearch,
   validateNamesSearch,
   validateFilesSearch,
   validateServicesSearch,
@@ -26,10 +27,15 @@ import { ErrorNote } from './parts/notes.tsx'
 const otherPages = () => import('./pages/other-pages.ts')
 const later = (name: keyof Awaited<ReturnType<typeof otherPages>>) => lazyRouteComponent(otherPages, name)
 
+const mapPage = lazyRouteComponent(() => import('./pages/map/map-page.tsx'), 'MapPage')
+const trafficPage = lazyRouteComponent(() => import('./pages/traffic/traffic-page.tsx'), 'TrafficPage')
+
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound, errorComponent: Broken })
 const top = { getParentRoute: () => root }
 const list = { ...top, validateSearch: validateListSearch }
 const overview = createRoute({ ...top, path: '/', component: OverviewPage })
+const map = createRoute({ ...top, path: '/map', validateSearch: validateMapSearch, component: mapPage })
+const traffic = createRoute({ ...top, path: '/traffic', component: trafficPage })
 const machines = createRoute({ ...list, path: '/machines', component: later('MachinesPage') })
 const machine = createRoute({ getParentRoute: () => machines, path: '$id', component: later('MachinePanel') })
 const ledger = createRoute({
@@ -59,18 +65,8 @@ const files = createRoute({
 const guests = createRoute({ ...list, path: '/guests', component: later('GuestsPage') })
 const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
 const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
-const map = createRoute({
-  ...list,
-  path: '/map',
-  component: lazyRouteComponent(() => import('./pages/map/map-page.tsx'), 'MapPage'),
-})
 const peers = createRoute({ ...list, path: '/peers', component: later('PeersPage') })
 const blockchain = createRoute({ ...list, path: '/blockchain', component: later('BlockchainPage') })
-const traffic = createRoute({
-  ...top,
-  path: '/traffic',
-  component: lazyRouteComponent(() => import('./pages/traffic/traffic-page.tsx'), 'TrafficPage'),
-})
 const diagnostics = createRoute({
   ...top,
   path: '/diagnostics',

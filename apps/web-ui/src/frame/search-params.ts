@@ -26,6 +26,22 @@ export function validateListSearch(search: Record<string, unknown>): ListSearch 
   return { ...textOf(search, 'q') }
 }
 
+/** The state that the map keeps in the address. */
+export interface MapSearch extends ListSearch {
+  /** The facts as a table, not as a picture. */
+  readonly view?: 'table'
+  /** The machine whose panel is open. */
+  readonly machine?: string
+}
+
+export function validateMapSearch(search: Record<string, unknown>): MapSearch {
+  return {
+    ...validateListSearch(search),
+    ...textOf(search, 'machine'),
+    ...(search['view'] === 'table' && { view: 'table' }),
+  }
+}
+
 /** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
   /** The panel that is open: a form (`offer`, `connect`) or one service, connection, file or download of this node. */

@@ -7,7 +7,7 @@ import css from './panel.module.css'
 
 interface SidePanelProps {
   /** The list that it stands beside. */
-  readonly to: '/machines' | '/names' | '/services' | '/files' | '/ledger'
+  readonly to: '/map' | '/machines' | '/names' | '/services' | '/files' | '/ledger'
   /** The name of what it shows, with escapes for what is invisible of it. */
   readonly label: string
   /** The heading, where it is more than the name. */

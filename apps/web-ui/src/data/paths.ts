@@ -1,0 +1,12 @@
+import type { PathReportView } from '@mesh/api-contract'
+import { useRead } from './reads.ts'
+
+/** Members are asked at most once in 30 s; their answers come in between. */
+const PATHS_EVERY_MS = 10_000
+const NONE: readonly PathReportView[] = []
+
+/** How members say that they reach each other; none where the node does not tell. @returns readAt in Unix ms */
+export function usePaths(): { readonly reports: readonly PathReportView[]; readonly readAt: number } {
+  const { data = NONE, dataUpdatedAt } = useRead('listPaths', {}, { everyMs: PATHS_EVERY_MS })
+  return { reports: data, readAt: dataUpdatedAt }
+}

@@ -1,0 +1,27 @@
+import css from './sparkline.module.css'
+
+const WIDTH = 120
+const HEIGHT = 24
+
+interface SparklineProps {
+  /** The name of what it shows, with its figure, for screen readers. */
+  readonly label: string
+  /** The values, the oldest first. */
+  readonly values: readonly number[]
+}
+
+/** A small line without axes: the shape of the last hour. */
+export function Sparkline({ label, values }: SparklineProps) {
+  const top = Math.max(1, ...values)
+  const points = values.map((value, at) => {
+    const x = (at / Math.max(1, values.length - 1)) * WIDTH
+    return `${x.toFixed(1)} ${(HEIGHT - 1 - (value / top) * (HEIGHT - 2)).toFixed(1)}`
+  })
+  const line = points.length < 2 ? `M0 ${HEIGHT - 1}H${WIDTH}` : `M${points.join('L')}`
+  return (
+    <svg className={css.sparkline} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+      <path className={css.area} d={`${line}V${HEIGHT}H0Z`} />
+      <path className={css.line} d={line} />
+    </svg>
+  )
+}
