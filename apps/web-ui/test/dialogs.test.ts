@@ -165,6 +165,7 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
     const { node } = browsed()
     const { page } = await open('/more', PHONE)
     for (const [path, heading] of [
+      ['/machines', 'Machines'],
       ['/files?view=nothing', 'Files'],
       ['/files?view=service', 'Files'],
       ['/services?view=file', 'Services'],

@@ -155,7 +155,7 @@ export const useEndDownload = () =>
 
 interface LogLevelRequest {
   readonly level: string
-  /** Also after a restart. */
+  /** True: the level holds after a restart, too. */
   readonly keep: boolean
 }
 

@@ -67,8 +67,10 @@ function createReader({ client, clock }: ReaderComponents, tell: (tail: LogTail)
   }
 }
 
-/** A node that was started again counts from the beginning. */
+/** A node that was started again counts from the beginning. A line that was read before is left out. */
 function joined({ lines, next = 0 }: LogTail, answer: LogLinesView): LogTail {
   const before = answer.Next < next ? [] : lines
-  return { lines: [...before, ...answer.Lines].slice(-MAX_KEPT_LINES), next: answer.Next, error: undefined }
+  const last = before.at(-1)?.Sequence ?? -1
+  const added = answer.Lines.filter(({ Sequence }) => Sequence > last)
+  return { lines: [...before, ...added].slice(-MAX_KEPT_LINES), next: answer.Next, error: undefined }
 }

@@ -22,10 +22,18 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
   return (
     <header className={css.bar}>
       <NodeName />
-      <button type="button" className={css.search} onClick={onSearch} aria-haspopup="dialog">
+      <button
+        type="button"
+        className={css.search}
+        aria-keyshortcuts="Control+K"
+        aria-haspopup="dialog"
+        onClick={onSearch}
+      >
         <Search aria-hidden="true" />
         <span>{words.frame.search}</span>
-        <kbd className={css.kbd}>Ctrl K</kbd>
+        <kbd className={css.kbd} aria-hidden="true">
+          Ctrl K
+        </kbd>
       </button>
       <LinkState />
       <ThemeButton />

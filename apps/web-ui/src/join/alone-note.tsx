@@ -1,7 +1,7 @@
 import { AddMachineButton } from './add-machine-button.tsx'
 import css from './join.module.css'
 
-/** What an empty network shows: a picture and the one thing to do. */
+/** Shows in an empty network a picture and the one thing to do. */
 export function AloneNote() {
   return (
     <div className={css.alone}>

@@ -19,7 +19,7 @@ const LIVES = [
 interface InviteFormProps {
   readonly create: ReturnType<typeof useCreateInvite>
   readonly autoFocus?: boolean
-  /** Further buttons. */
+  /** Buttons beside the one that makes it. */
   readonly children?: React.ReactNode
 }
 

@@ -1,6 +1,6 @@
 /** The part of an OpenAPI document that the reader shows: its operations by tag. */
 
-export interface ApiParameter {
+interface ApiParameter {
   readonly name: string
   readonly in: string
   readonly required: boolean
@@ -10,7 +10,6 @@ export interface ApiParameter {
 
 export interface ApiOperation {
   readonly id: string
-  /** `GET`. */
   readonly method: string
   readonly path: string
   readonly summary: string

@@ -4,7 +4,7 @@ import { shellQuote } from './commands.ts'
 export interface JoinInit {
   /** The token file that this node was started with; undefined where it is not known. */
   readonly tokenFile: string | undefined
-  /** What others can dial, as multiaddrs. */
+  /** The addresses that others can dial, as multiaddrs. */
   readonly addresses: readonly string[]
   readonly isPrivate: boolean
   /** The code of an invite, for a network with administrators. */
@@ -16,7 +16,7 @@ export interface JoinCommands {
   readonly copyToken: string
   readonly linux: string
   readonly container: string
-  /** Without the VPN, on every system. */
+  /** Starts a node without the VPN, on every system. */
   readonly other: string
 }
 

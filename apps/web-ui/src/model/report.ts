@@ -5,7 +5,7 @@ import { redact } from './redact.ts'
 export interface ReportSources {
   readonly version: VersionView | undefined
   readonly health: HealthView | undefined
-  /** What the examination found; undefined where nobody asked for one. */
+  /** The checks of the examination; undefined where nobody asked for one. */
   readonly checks: readonly CheckView[] | undefined
   readonly reachability: ReachabilityView | undefined
   /** Names that may not stand in it. */

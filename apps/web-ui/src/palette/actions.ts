@@ -7,7 +7,7 @@ import { words } from '../words/en.ts'
 import type { FoundItem } from './found-item.ts'
 
 interface ActionsInit {
-  /** Asks which machine. */
+  /** The page asks which machine. */
   readonly onPing: () => void
   readonly onCopyId: () => void
 }

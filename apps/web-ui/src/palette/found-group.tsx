@@ -16,7 +16,7 @@ interface FoundGroupProps {
   readonly onClose: () => void
 }
 
-/** What fits of one kind, the best first. */
+/** Shows the items of one kind that fit, the best first. */
 export function FoundGroup({ title, items, query, onClose }: FoundGroupProps) {
   const found = rank(items, query, query === '' ? MOST_UNASKED : MOST_FOUND)
   if (found.length === 0) return null

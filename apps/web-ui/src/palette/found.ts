@@ -1,4 +1,4 @@
-/** What the network has that the search can find. Lists are read when the search opens, keys when somebody types. */
+/** Gives everything of the network that the search can find. Lists are read when it opens, keys when somebody types. */
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useLedgerKeys } from '../data/ledger-keys.ts'
@@ -8,7 +8,7 @@ import type { Machine } from '../model/machine.ts'
 import { shownName } from '../model/shown-name.ts'
 import type { FoundItem } from './found-item.ts'
 
-/** From so many letters on, keys are looked for. */
+/** The number of letters from which on the search reads keys. */
 const MIN_KEY_LETTERS = 2
 
 export function useMachineItems(run: (machine: Machine) => void): readonly FoundItem[] {

@@ -5,7 +5,7 @@ interface ChoiceInit<Value extends string> {
   /** The name in the storage, and of the attribute on the document that style sheets look at. */
   readonly name: string
   readonly values: readonly Value[]
-  /** What holds until somebody chooses; it leaves no trace on the document. */
+  /** The value that holds until somebody chooses; it leaves no trace on the document. */
   readonly usual: Value
 }
 

@@ -17,7 +17,7 @@ export const words = {
     '/diagnostics': 'Diagnostics',
     '/settings': 'Settings',
   },
-  /** What the filter of a section says; sections without one have none. */
+  /** The label of the filter in a section's list. */
   filters: {
     '/machines': 'Filter: name, relayed, os:linux',
     '/peers': 'Filter peers',
@@ -47,7 +47,7 @@ export const words = {
     refused: 'not live',
     closed: 'the node closed the stream',
   },
-  /** What stands above a page that is not live. @param age `14 s` */
+  /** The sentence above a page that is not live. @param age `14 s` */
   banner: {
     lost: (age: string) => `This node does not answer. What stands here is how it was ${age} ago.`,
     refused: (age: string) =>

@@ -11,7 +11,7 @@ import { LogLevels } from './log-levels.tsx'
 import { LogSection } from './log-section.tsx'
 import { useExamination } from './use-examination.ts'
 
-/** What is wrong and why: health, an examination, how peers are found, the clock and the log. */
+/** Shows problems and their causes: health, an examination, discovery, the clock and the log. */
 export function DiagnosticsPage() {
   const examination = useExamination()
   return (

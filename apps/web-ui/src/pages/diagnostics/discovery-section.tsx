@@ -35,7 +35,7 @@ function Way({ way: { Name, Enabled, Found, LastError } }: { way: ReachabilityVi
   return (
     <li className={css.row}>
       {Enabled ? (
-        <StateMark tone={LastError === null ? 'committed' : 'warning'} word="on" />
+        <StateMark tone={LastError === null ? 'direct' : 'warning'} word="on" />
       ) : (
         <StateMark tone="offline" word="off" />
       )}

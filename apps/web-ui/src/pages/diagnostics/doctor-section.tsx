@@ -10,7 +10,7 @@ import type { Examination } from './use-examination.ts'
 
 const VERDICTS: Readonly<Record<CheckView['Verdict'], { readonly tone: StateTone; readonly word: string }>> =
   {
-    ok: { tone: 'committed', word: 'good' },
+    ok: { tone: 'direct', word: 'good' },
     warn: { tone: 'warning', word: 'warning' },
     fail: { tone: 'refused', word: 'failed' },
     skip: { tone: 'offline', word: 'skipped' },

@@ -15,7 +15,7 @@ import css from './diagnostics.module.css'
 
 const HEALTH_EVERY_MS = 15_000
 
-/** What is wrong, with hints, and all of it as text for an issue. */
+/** Shows problems with hints, and copies all of it as text for an issue. */
 export function HealthSection({ checks }: { checks: readonly CheckView[] | undefined }) {
   const health = useRead('getHealth', {}, { everyMs: HEALTH_EVERY_MS })
   const count = health.data?.Problems.length

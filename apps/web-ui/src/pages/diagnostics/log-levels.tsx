@@ -9,7 +9,7 @@ import { Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import page from '../page.module.css'
 import css from './diagnostics.module.css'
 
-/** What the node logs, to read and to change. */
+/** Shows the levels that the node logs, and changes them. */
 export function LogLevels() {
   const read = useRead('getLogLevel', {})
   return (

@@ -12,7 +12,7 @@ import css from './settings.module.css'
 
 const ApiReader = lazy(async () => ({ default: (await import('./api-reader.tsx')).ApiReader }))
 
-/** What is in force and where it came from, how the page looks, and the API to read and try. */
+/** Shows the settings in force and where each came from, the look of the page, and the API to read and try. */
 export function SettingsPage() {
   const { view } = useSearch({ from: '/settings' })
   return (
