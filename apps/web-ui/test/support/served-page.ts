@@ -29,8 +29,8 @@ export interface BuiltPage {
   readonly assets: AssetsPort
   /** Paths from the root. */
   readonly files: readonly string[]
-  /** All scripts together, as they travel. */
-  readonly scriptBytes: number
+  /** The scripts that the page names, as they travel: what a browser loads first. */
+  readonly firstScriptBytes: number
   remove(): void
 }
 
@@ -47,10 +47,11 @@ export async function buildPage(): Promise<BuiltPage> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
   const bytesOf = (path: string) => readFileSync(join(folder, path))
-  const scripts = files.filter((path) => path.endsWith('.js'))
+  const html = readFileSync(join(folder, 'index.html'), 'utf8')
+  const scripts = files.filter((path) => path.endsWith('.js') && html.includes(path))
   return {
     files,
-    scriptBytes: scripts.reduce((sum, path) => sum + gzipSync(bytesOf(path)).length, 0),
+    firstScriptBytes: scripts.reduce((sum, path) => sum + gzipSync(bytesOf(path)).length, 0),
     assets: {
       get: (path) =>
         files.includes(path)
