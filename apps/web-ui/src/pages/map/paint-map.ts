@@ -48,7 +48,7 @@ function paintLinks(context: Context, scene: MapScene): void {
     addLine(batch.path, line)
   }
   // thousands of lines would hide the nodes
-  const strength = Math.min(1, Math.max(MIN_STRENGTH, (MANY_LINKS / map.links.length) ** 0.7))
+  const strength = Math.min(1, Math.max(MIN_STRENGTH, (MANY_LINKS / map.links.length) ** 0.5))
   context.lineJoin = 'round'
   for (const { link, isFaded, path } of batches.values()) {
     context.globalAlpha = isFaded ? FADED * strength : lit === undefined ? 0.6 * strength : 1
