@@ -10,6 +10,8 @@ import { namesOf, paintTexts, tripsOf } from './paint-text.ts'
 
 const MANY_LINKS = 400
 const MIN_STRENGTH = 0.25
+/** At two device pixels a CSS pixel this is below one of them, which browsers draw fast. */
+const HAIR_PX = 0.45
 const FADED = 0.14
 const DASH = [5, 4]
 
@@ -53,7 +55,7 @@ function paintLinks(context: Context, scene: MapScene): void {
   for (const { link, isFaded, path } of batches.values()) {
     context.globalAlpha = isFaded ? FADED * strength : lit === undefined ? 0.6 * strength : 1
     context.strokeStyle = link.path === 'direct' ? colours.alive : colours.relay
-    context.lineWidth = lineWidth(link.bytesPerSecond) * strength ** 0.5
+    context.lineWidth = lineWidth(link.bytesPerSecond) * Math.max(HAIR_PX, strength)
     context.setLineDash(link.path === 'direct' ? [] : DASH)
     context.stroke(path)
   }
