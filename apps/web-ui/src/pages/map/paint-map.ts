@@ -10,7 +10,7 @@ import { namesOf, paintTexts, tripsOf } from './paint-text.ts'
 
 const MANY_LINKS = 400
 const MIN_STRENGTH = 0.25
-/** At two device pixels a CSS pixel this is below one of them, which browsers draw fast. */
+/** The thinnest line: below one device pixel on a phone, which browsers draw fast. */
 const HAIR_PX = 0.45
 const FADED = 0.14
 const DASH = [5, 4]
