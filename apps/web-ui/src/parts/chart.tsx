@@ -24,7 +24,7 @@ interface ChartProps {
 }
 
 const COLOURS = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const
-const TOKENS = [...COLOURS, 'series-rest', 'line', 'faint', 'step1'] as const
+const TOKENS = [...COLOURS, 'series-rest', 'line', 'faint'] as const
 const HEIGHT_PX = 200
 type Colours = Readonly<Record<(typeof TOKENS)[number], string>>
 
@@ -123,6 +123,7 @@ function optionsOf(
     axes: [
       {
         ...axis,
+        size: 28,
         grid: { show: false },
         values: (_plot, ticks) => ticks.map((tick) => clockTime(tick * 1_000)),
       },
@@ -141,7 +142,7 @@ function optionsOf(
         .map(({ label, colour }) => ({
           label,
           width: 1,
-          stroke: colours.step1,
+          stroke: colour,
           fill: colour,
           points: { show: false },
         })),

@@ -2,6 +2,8 @@ import css from './sparkline.module.css'
 
 const WIDTH = 120
 const HEIGHT = 24
+/** More points would make the line a blot. */
+const MAX_POINTS = 60
 
 interface SparklineProps {
   /** The name of what it shows, with its figure, for screen readers. */
@@ -12,9 +14,10 @@ interface SparklineProps {
 
 /** A small line without axes: the shape of the last hour. */
 export function Sparkline({ label, values }: SparklineProps) {
-  const top = Math.max(1, ...values)
-  const points = values.map((value, at) => {
-    const x = (at / Math.max(1, values.length - 1)) * WIDTH
+  const drawn = averages(values)
+  const top = Math.max(1, ...drawn)
+  const points = drawn.map((value, at) => {
+    const x = (at / Math.max(1, drawn.length - 1)) * WIDTH
     return `${x.toFixed(1)} ${(HEIGHT - 1 - (value / top) * (HEIGHT - 2)).toFixed(1)}`
   })
   const line = points.length < 2 ? `M0 ${HEIGHT - 1}H${WIDTH}` : `M${points.join('L')}`
@@ -24,4 +27,14 @@ export function Sparkline({ label, values }: SparklineProps) {
       <path className={css.line} d={line} />
     </svg>
   )
+}
+
+/** One value for each of the neighbours that share a point. */
+function averages(values: readonly number[]): readonly number[] {
+  const each = Math.ceil(values.length / MAX_POINTS)
+  return values.flatMap((_, at) => {
+    if (at % each !== 0) return []
+    const shared = values.slice(at, at + each)
+    return shared.reduce((sum, value) => sum + value, 0) / shared.length
+  })
 }

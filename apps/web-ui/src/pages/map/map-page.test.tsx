@@ -73,5 +73,5 @@ test('a machine that is alone is told what comes next', async () => {
   node.answer('/api/peers', ok([]))
   node.answer('/api/nodes', ok([{ ID: SELF.peerId, Online: true }]))
   open(node, '/map')
-  expect(await text('This machine is alone in its network')).toBeDefined()
+  expect(await text('No other machine yet')).toBeDefined()
 })

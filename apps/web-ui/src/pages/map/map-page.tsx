@@ -2,14 +2,17 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { useMachines } from '../../data/machines.tsx'
 import { usePaths } from '../../data/paths.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
+import { AloneNote } from '../../join/alone-note.tsx'
+import { AddMachineButton } from '../../join/add-machine-button.tsx'
 import { type Machine, machineOf } from '../../model/machine.ts'
 import { filterMachines } from '../../model/machine-filter.ts'
 import { buildNetworkMap, groupBySite, type MapNode, type NetworkMap } from '../../model/network-map.ts'
 import { countInWords } from '../../model/rate-words.ts'
-import { Button, buttonLink } from '../../parts/button.tsx'
+import { Button } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { useShortcut } from '../../parts/keyboard.tsx'
-import { EmptyNote, Unread } from '../../parts/notes.tsx'
+import { Unread } from '../../parts/notes.tsx'
 import page from '../page.module.css'
 import { MapCanvas } from './map-canvas.tsx'
 import { MapFreshness } from './map-freshness.tsx'
@@ -38,7 +41,9 @@ export function MapPage() {
         <header className={page.head}>
           <h1>Map</h1>
           {machines !== undefined && <MapFreshness machines={machines} reports={reports} readAt={readAt} />}
+          <FilterField />
           <Views isTable={isTable} />
+          {machines !== undefined && machines.length > 1 && <AddMachineButton />}
         </header>
         <Unread what="the machines" read={{ data: machines, error, refetch }} />
         {machines !== undefined && isTable && <Table machines={machines} map={map} />}
@@ -159,14 +164,7 @@ function useMachineKeys(
 function Alone() {
   return (
     <div className={css.alone}>
-      <EmptyNote title="This machine is alone in its network">
-        <p>Other machines appear here as soon as they join.</p>
-        <p>
-          <Link to="/machines" className={buttonLink}>
-            Go to machines
-          </Link>
-        </p>
-      </EmptyNote>
+      <AloneNote />
     </div>
   )
 }

@@ -37,6 +37,7 @@ const MAX_NODE_PX = 32
 /** The size of a node on the screen, in CSS pixels. */
 export function nodeSize({ kind, count }: MapNode, { scale }: MapView): number {
   const size = Math.min(MAX_NODE_PX, Math.max(MIN_NODE_PX, NODE_PX * Math.sqrt(scale)))
+  if (kind === 'self') return Math.max(NODE_PX, size)
   return kind === 'site' ? Math.min(2 * MAX_NODE_PX, size + 3 * Math.sqrt(count)) : size
 }
 

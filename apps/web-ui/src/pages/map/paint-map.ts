@@ -10,6 +10,8 @@ import { namesOf, paintTexts, tripsOf } from './paint-text.ts'
 
 const MANY_LINKS = 400
 const MIN_STRENGTH = 0.25
+/** The thinnest line: below one device pixel on a phone, which browsers draw fast. */
+const HAIR_PX = 0.45
 const FADED = 0.14
 const DASH = [5, 4]
 
@@ -48,12 +50,12 @@ function paintLinks(context: Context, scene: MapScene): void {
     addLine(batch.path, line)
   }
   // thousands of lines would hide the nodes
-  const strength = Math.min(1, Math.max(MIN_STRENGTH, (MANY_LINKS / map.links.length) ** 0.7))
+  const strength = Math.min(1, Math.max(MIN_STRENGTH, (MANY_LINKS / map.links.length) ** 0.5))
   context.lineJoin = 'round'
   for (const { link, isFaded, path } of batches.values()) {
     context.globalAlpha = isFaded ? FADED * strength : lit === undefined ? 0.6 * strength : 1
     context.strokeStyle = link.path === 'direct' ? colours.alive : colours.relay
-    context.lineWidth = lineWidth(link.bytesPerSecond) * strength ** 0.5
+    context.lineWidth = lineWidth(link.bytesPerSecond) * Math.max(HAIR_PX, strength)
     context.setLineDash(link.path === 'direct' ? [] : DASH)
     context.stroke(path)
   }

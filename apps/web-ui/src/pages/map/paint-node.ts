@@ -20,6 +20,9 @@ export function paintNodes(context: Context, scene: MapScene, nodes: readonly Ma
   context.globalAlpha = 1
 }
 
+/** The look of nodes that stand out among many. */
+const ALWAYS: Partial<Record<MapNode['kind'], PaintNode>> = { site: paintSite, self: paintGlyph }
+
 type PaintNode = (context: Context, scene: MapScene, node: PlacedNode) => void
 
 function paintNode(
@@ -32,7 +35,7 @@ function paintNode(
   const at = toScreen(scene.view, place)
   const size = nodeSize(node, scene.view)
   context.globalAlpha = scene.lit?.has(node.id) === false ? FADED : 1
-  const paint = node.kind === 'site' ? paintSite : size < MIN_GLYPH_PX ? paintDot : paintMachine
+  const paint = size < MIN_GLYPH_PX ? paintDot : (ALWAYS[node.kind] ?? paintMachine)
   paint(context, scene, { node, at, size })
   if (node.id === scene.marked) paintRing(context, scene, at, size)
 }
