@@ -19,6 +19,7 @@ export const words = {
   },
   /** The label of the filter in a section's list. */
   filters: {
+    '/map': 'Filter machines',
     '/machines': 'Filter: name, relayed, os:linux',
     '/peers': 'Filter peers',
     '/names': 'Filter names',
