@@ -110,8 +110,7 @@ export class Scope {
       if (victim !== grown) evicted.push(victim)
       else break
     }
-    const reason = new Error('others need the place')
-    for (const { end } of evicted) end?.(reason)
+    for (const { end } of evicted) end?.(new Error('others need the place'))
     return this.#held.has(grown)
   }
 
