@@ -11,7 +11,7 @@ import type { UploadPiece } from '@mesh/api-server'
 import { MeshError } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
 
-/** What stays free on the disk, in bytes. */
+/** Bytes that stay free on the disk. */
 const SPARE_BYTES = 1024 ** 3
 /** Pieces that are written at the same time. */
 const WRITING = { all: 8 } as const

@@ -6,7 +6,7 @@ import { useShortcut } from '../parts/keyboard.tsx'
 import { words } from '../words/en.ts'
 import css from './filter-field.module.css'
 import frame from './frame.module.css'
-import { sectionOf } from './sections.ts'
+import { sectionOf } from '../parts/sections.ts'
 
 /** Filters the list of the section; what is typed stands in the address as `q`. */
 export function FilterField() {

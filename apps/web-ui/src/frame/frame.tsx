@@ -8,7 +8,7 @@ import css from './frame.module.css'
 import { LostBanner } from './lost-banner.tsx'
 import { Notices } from './notices.tsx'
 import { PhoneBar, Rail } from './rail.tsx'
-import { SECTIONS, type Section, sectionOf } from './sections.ts'
+import { SECTIONS, type Section, sectionOf } from '../parts/sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { TopBar } from './top-bar.tsx'
 

@@ -4,7 +4,7 @@ import { useSession } from '../data/session-context.tsx'
 import { countInWords } from '../model/rate-words.ts'
 import { words } from '../words/en.ts'
 import css from './frame.module.css'
-import type { Section } from './sections.ts'
+import type { Section } from '../parts/sections.ts'
 
 /** How much a section holds; nothing until it is known. */
 export function RailCount({ path }: { path: Section['path'] }) {

@@ -5,7 +5,7 @@ import { Mark } from '../parts/mark.tsx'
 import { words } from '../words/en.ts'
 import css from './frame.module.css'
 import { RailCount, RailFoot } from './rail-facts.tsx'
-import { SECTIONS, type Section } from './sections.ts'
+import { SECTIONS, type Section } from '../parts/sections.ts'
 
 const ACTIVE = { className: css.on ?? '' }
 const matchOf = (path: Section['path']) => ({ exact: path === '/', includeSearch: false })

@@ -2,7 +2,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { SHORTCUTS } from '../parts/shortcuts.ts'
 import { words } from '../words/en.ts'
-import { SECTIONS } from './sections.ts'
+import { SECTIONS } from '../parts/sections.ts'
 import css from './shortcut-help.module.css'
 
 const GO = SECTIONS.map(({ path, key }) => [`g ${key}`, words.sections[path]] as const)

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useAdmission } from '../data/reads.ts'
-import { SECTIONS } from '../frame/sections.ts'
+import { SECTIONS } from '../parts/sections.ts'
 import { useOpenDialog } from '../parts/frame-dialog.ts'
 import { theme } from '../parts/theme.ts'
 import { words } from '../words/en.ts'
