@@ -58,18 +58,46 @@ const files = createRoute({
 const guests = createRoute({ ...list, path: '/guests', component: later('GuestsPage') })
 const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
 const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
+const map = createRoute({
+  ...list,
+  path: '/map',
+  component: lazyRouteComponent(() => import('./pages/map/map-page.tsx'), 'MapPage'),
+})
+const peers = createRoute({ ...list, path: '/peers', component: later('PeersPage') })
+const blockchain = createRoute({ ...list, path: '/blockchain', component: later('BlockchainPage') })
+const traffic = createRoute({
+  ...top,
+  path: '/traffic',
+  component: lazyRouteComponent(() => import('./pages/traffic/traffic-page.tsx'), 'TrafficPage'),
+})
+const diagnostics = createRoute({
+  ...top,
+  path: '/diagnostics',
+  component: lazyRouteComponent(() => import('./pages/diagnostics/diagnostics-page.tsx'), 'DiagnosticsPage'),
+})
+const settings = createRoute({
+  ...list,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+})
 const more = createRoute({ ...top, path: '/more', component: later('MorePage') })
 
 const routeTree = root.addChildren([
   overview,
+  map,
   machines.addChildren([machine]),
-  ledger,
+  peers,
   names,
   services,
   files,
   guests,
   exit,
+  ledger,
+  blockchain,
   access,
+  traffic,
+  diagnostics,
+  settings,
   more,
 ])
 

@@ -30,7 +30,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
     expect(answer?.headers()['content-security-policy']).toContain("script-src 'self'")
 
     await page.getByText('3 machines online, 1 direct, 1 relayed.').waitFor(SEEN)
-    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    await page.getByText('Everything is working.').waitFor(SEEN)
     await page.getByText('live', { exact: true }).waitFor(SEEN)
 
     // written by the API: in the feed at once, then in its bucket
@@ -111,14 +111,14 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
     const page = await browser.newPage()
     await page.goto(relay.url)
     await page.getByText('live', { exact: true }).waitFor(SEEN)
-    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    await page.getByText('Everything is working.').waitFor(SEEN)
     relay.hang()
     await page.getByText('not connected').waitFor({ timeout: 10_500 })
     await page.getByText(/^This node does not answer/).waitFor(SEEN)
-    expect(await page.getByText('Nothing needs you.').count()).toBe(0)
+    expect(await page.getByText('Everything is working.').count()).toBe(0)
     relay.goOn()
     await page.getByText('live', { exact: true }).waitFor({ timeout: 25_000 })
-    await page.getByText('Nothing needs you.').waitFor(SEEN)
+    await page.getByText('Everything is working.').waitFor(SEEN)
     await page.close()
     await relay.stop()
   }, 90_000)

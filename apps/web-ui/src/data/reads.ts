@@ -73,12 +73,6 @@ export function useAdmission(): UseQueryResult<AdmissionView> {
   return useRead('getAdmission', {}, { everyMs: ADMISSION_EVERY_MS })
 }
 
-/** Has this node anything to decide: a peer gate, or administrators? Undefined until it is known. */
-export function useHasAccess(): boolean | undefined {
-  const { data } = useAdmission()
-  return data === undefined ? undefined : data.Peerguard || data.Administrators.length > 0
-}
-
 /** Handshakes, counters and the state of the exit come with no event. */
 const VPN_EVERY_MS = 3_000
 /** A node without a VPN has none of it, and will not get one while it runs. */

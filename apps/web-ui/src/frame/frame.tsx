@@ -1,148 +1,63 @@
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
-import { Ellipsis, Keyboard, MonitorCog, Moon, Search, Sun } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useMachines } from '../data/machines.tsx'
-import { cx } from '../parts/class-names.ts'
+import { type FrameDialog, FrameDialogContext } from '../parts/frame-dialog.ts'
 import { useShortcut } from '../parts/keyboard.tsx'
-import { Mark } from '../parts/mark.tsx'
-import { useTheme } from '../parts/theme.ts'
+import { words } from '../words/en.ts'
 import css from './frame.module.css'
-import { LinkState } from './link-state.tsx'
+import { LostBanner } from './lost-banner.tsx'
 import { Notices } from './notices.tsx'
-import { RailCount, RailFoot } from './rail-facts.tsx'
-import { SECTIONS, type Section, sectionOf, useSections } from './sections.ts'
+import { PhoneBar, Rail } from './rail.tsx'
+import { SECTIONS, type Section, sectionOf } from './sections.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
+import { TopBar } from './top-bar.tsx'
+
+const Palette = lazy(async () => ({ default: (await import('../palette/palette.tsx')).Palette }))
+const AddMachineDialog = lazy(async () => ({
+  default: (await import('../join/add-machine-dialog.tsx')).AddMachineDialog,
+}))
+const InviteDialog = lazy(async () => ({ default: (await import('../join/invite-dialog.tsx')).InviteDialog }))
 
 /** Shows what stands around every page: the rail (on a phone the bar below), search, link state, theme. */
 export function Frame() {
-  const [help, setHelp] = useState(false)
+  const [dialog, setDialog] = useState<FrameDialog>()
   const section = sectionOf(useLocation().pathname)
-  useShortcut('?', () => setHelp(true))
-  useTitle(section?.title)
+  const close = () => setDialog(undefined)
+  const search = () => setDialog((open) => (open === undefined ? 'search' : undefined))
+  useShortcut('?', () => setDialog('keys'))
+  useShortcut('/', search)
+  useShortcut('mod+k', search)
+  useTitle(section && words.sections[section.path])
   return (
     <div className={css.app}>
       <a className={css.skip} href="#main">
-        Skip to the content
+        {words.frame.skip}
       </a>
       <Rail />
-      <header className={css.bar}>
-        <SearchField section={section} />
-        <LinkState />
-        <ThemeButton />
-        <button
-          type="button"
-          className={cx(css.tool, css.wideOnly)}
-          title="Keyboard (?)"
-          aria-label="Show keyboard shortcuts"
-          onClick={() => setHelp(true)}
-        >
-          <Keyboard aria-hidden="true" />
-        </button>
-      </header>
+      <div className={css.top}>
+        <TopBar onSearch={search} onHelp={() => setDialog('keys')} />
+        <LostBanner />
+      </div>
       <main className={css.main} id="main" tabIndex={-1}>
-        <Outlet />
+        <FrameDialogContext value={setDialog}>
+          <Outlet />
+        </FrameDialogContext>
       </main>
       <PhoneBar />
       <Notices />
       {SECTIONS.map(({ path, key }) => (
         <GoKey key={path} path={path} second={key} />
       ))}
-      {help && <ShortcutHelp onClose={() => setHelp(false)} />}
-    </div>
-  )
-}
-
-function Rail() {
-  const sections = useSections()
-  return (
-    <nav className={css.rail} aria-label="Sections">
-      <Link to="/" className={css.brand}>
-        <Mark />
-        mesh
-      </Link>
-      {sections.map(({ path, title }) => (
-        <Link
-          key={path}
-          to={path}
-          className={css.item}
-          activeProps={{ className: css.on ?? '' }}
-          activeOptions={{ exact: path === '/', includeSearch: false }}
-        >
-          {title}
-          <RailCount path={path} />
-        </Link>
-      ))}
-      <RailFoot />
-    </nav>
-  )
-}
-
-function PhoneBar() {
-  const active = { className: css.on ?? '' }
-  return (
-    <nav className={css.phone} aria-label="Sections">
-      {SECTIONS.filter(({ inBar }) => inBar).map(({ path, title, icon: Icon }) => (
-        <Link
-          key={path}
-          to={path}
-          activeProps={active}
-          activeOptions={{ exact: path === '/', includeSearch: false }}
-        >
-          <Icon aria-hidden="true" />
-          {title}
-        </Link>
-      ))}
-      <Link to="/more" activeProps={active}>
-        <Ellipsis aria-hidden="true" />
-        More
-      </Link>
-    </nav>
-  )
-}
-
-/** One field for the whole page: it filters the section that is open; on the overview it finds machines. */
-function SearchField({ section }: { section: Section | undefined }) {
-  const input = useRef<HTMLInputElement>(null)
-  const navigate = useNavigate()
-  const location = useLocation()
-  const kept = (location.search as { q?: string }).q ?? ''
-  const listPath = section === undefined || section.path === '/' ? '/machines' : section.path
-  const focus = () => {
-    input.current?.focus()
-    input.current?.select()
-  }
-  useShortcut('/', focus)
-  useShortcut('mod+k', focus)
-  const filter = (q: string) => {
-    const { q: _before, ...rest } = location.search as Record<string, string | undefined>
-    const typing = listPath === section?.path
-    // a letter more is no new place in the history
-    void navigate({
-      to: typing ? location.pathname : listPath,
-      search: q === '' ? rest : { ...(typing && rest), q },
-      replace: typing,
-    })
-  }
-  const title = section?.search ?? 'Find a machine'
-  return (
-    <div role="search" className={css.search}>
-      <Search aria-hidden="true" />
-      <input
-        ref={input}
-        type="search"
-        value={kept}
-        placeholder={title}
-        aria-label={title}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => filter(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
-          if (kept !== '') filter('')
-          input.current?.blur()
-        }}
-      />
-      <kbd className={cx(css.kbd, css.wideOnly)}>/</kbd>
+      {dialog === 'keys' && <ShortcutHelp onClose={close} />}
+      <Suspense>
+        {dialog === 'search' && (
+          <FrameDialogContext value={setDialog}>
+            <Palette onClose={close} />
+          </FrameDialogContext>
+        )}
+        {dialog === 'join' && <AddMachineDialog onClose={close} />}
+        {dialog === 'invite' && <InviteDialog onClose={close} />}
+      </Suspense>
     </div>
   )
 }
@@ -152,25 +67,8 @@ function useTitle(section: string | undefined): void {
   const { machines } = useMachines()
   const node = machines?.find(({ reach }) => reach.kind === 'self')?.name
   useEffect(() => {
-    document.title = [section, node, 'mesh'].filter(Boolean).join(' · ')
+    document.title = [section, node, words.frame.brand].filter(Boolean).join(' · ')
   }, [section, node])
-}
-
-function ThemeButton() {
-  const [theme, next] = useTheme()
-  useShortcut('t', next)
-  const Icon = { system: MonitorCog, light: Sun, dark: Moon }[theme]
-  return (
-    <button
-      type="button"
-      className={css.tool}
-      title={`Theme: ${theme} (t)`}
-      aria-label={`Theme: ${theme}. Change`}
-      onClick={next}
-    >
-      <Icon aria-hidden="true" />
-    </button>
-  )
 }
 
 function GoKey({ path, second }: { path: Section['path']; second: string }) {

@@ -2,6 +2,7 @@ import { useMachines } from '../data/machines.tsx'
 import { useRead } from '../data/reads.ts'
 import { useSession } from '../data/session-context.tsx'
 import { countInWords } from '../model/rate-words.ts'
+import { words } from '../words/en.ts'
 import css from './frame.module.css'
 import type { Section } from './sections.ts'
 
@@ -34,7 +35,7 @@ export function ForgetToken() {
   if (session?.token() === undefined) return null
   return (
     <button type="button" className={css.forget} onClick={() => session.forget()}>
-      Forget the token
+      {words.frame.forgetToken}
     </button>
   )
 }
@@ -44,22 +45,12 @@ function useCount(path: Section['path']): number | undefined {
   const summary = useRead('getSummary', {})
   const names = useRead('listDns', {}, { enabled: path === '/names' })
   const digest = useRead('getDigest', {}, { enabled: path === '/ledger' })
-  switch (path) {
-    case '/':
-      return undefined
-    case '/machines':
-      return machines?.length
-    case '/names':
-      return names.data?.length
-    case '/services':
-      return summary.data?.Services
-    case '/files':
-      return summary.data?.Files
-    case '/ledger':
-      return digest.data?.Entries
-    case '/guests':
-    case '/exit':
-    case '/access':
-      return undefined
+  const counts: Partial<Record<Section['path'], number | undefined>> = {
+    '/machines': machines?.length,
+    '/names': names.data?.length,
+    '/services': summary.data?.Services,
+    '/files': summary.data?.Files,
+    '/ledger': digest.data?.Entries,
   }
+  return counts[path]
 }

@@ -1,4 +1,6 @@
 import {
+  Activity,
+  Blocks,
   Boxes,
   DoorOpen,
   FileText,
@@ -6,60 +8,47 @@ import {
   KeyRound,
   type LucideIcon,
   Monitor,
+  Network,
   ScrollText,
+  Settings,
   Signpost,
   Smartphone,
+  Stethoscope,
+  Waypoints,
 } from 'lucide-react'
-import { useHasAccess } from '../data/reads.ts'
+import { words } from '../words/en.ts'
 
-/** The sections of the page, in the order of the rail. Only what exists stands here: no dead links. */
+/** The sections of the page, in the order of the rail. */
 export interface Section {
-  readonly path:
-    | '/'
-    | '/machines'
-    | '/names'
-    | '/services'
-    | '/files'
-    | '/guests'
-    | '/exit'
-    | '/ledger'
-    | '/access'
-  readonly title: string
+  readonly path: keyof typeof words.sections
   /** The second key after `g`. */
   readonly key: string
   readonly icon: LucideIcon
   /** Shown in the phone's bar; the others are under 'More'. */
-  readonly inBar: boolean
-  /** The name of what the search field finds here. */
-  readonly search: string
+  readonly inBar?: true
+  /** The first of a group of the rail. */
+  readonly beginsGroup?: true
 }
 
 export const SECTIONS: readonly Section[] = [
-  { path: '/', title: 'Overview', key: 'o', icon: Gauge, inBar: true, search: 'Find a machine' },
-  {
-    path: '/machines',
-    title: 'Machines',
-    key: 'm',
-    icon: Monitor,
-    inBar: true,
-    search: 'Filter: name, relayed, os:linux',
-  },
-  { path: '/names', title: 'Names', key: 'n', icon: Signpost, inBar: true, search: 'Filter names' },
-  { path: '/services', title: 'Services', key: 's', icon: Boxes, inBar: false, search: 'Filter services' },
-  { path: '/files', title: 'Files', key: 'f', icon: FileText, inBar: false, search: 'Filter files' },
-  { path: '/guests', title: 'Guests', key: 'u', icon: Smartphone, inBar: false, search: 'Filter guests' },
-  { path: '/exit', title: 'Exit node', key: 'e', icon: DoorOpen, inBar: false, search: 'Filter members' },
-  { path: '/ledger', title: 'Ledger', key: 'l', icon: ScrollText, inBar: true, search: 'Filter keys' },
-  { path: '/access', title: 'Access', key: 'a', icon: KeyRound, inBar: false, search: 'Filter members' },
+  { path: '/', key: 'o', icon: Gauge, inBar: true },
+  { path: '/map', key: 'v', icon: Waypoints, inBar: true },
+  { path: '/machines', key: 'm', icon: Monitor, inBar: true, beginsGroup: true },
+  { path: '/peers', key: 'p', icon: Network },
+  { path: '/names', key: 'n', icon: Signpost, beginsGroup: true },
+  { path: '/services', key: 's', icon: Boxes, inBar: true },
+  { path: '/files', key: 'f', icon: FileText },
+  { path: '/guests', key: 'u', icon: Smartphone, beginsGroup: true },
+  { path: '/exit', key: 'e', icon: DoorOpen },
+  { path: '/ledger', key: 'l', icon: ScrollText, beginsGroup: true },
+  { path: '/blockchain', key: 'b', icon: Blocks },
+  { path: '/access', key: 'a', icon: KeyRound, beginsGroup: true },
+  { path: '/traffic', key: 't', icon: Activity, beginsGroup: true },
+  { path: '/diagnostics', key: 'd', icon: Stethoscope },
+  { path: '/settings', key: ',', icon: Settings },
 ]
 
 /** The section that a path belongs to. */
 export function sectionOf(pathname: string): Section | undefined {
   return SECTIONS.find(({ path }) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`)))
-}
-
-/** The sections that this node has: without a peer gate and administrators there is no access to decide on. */
-export function useSections(): readonly Section[] {
-  const hasAccess = useHasAccess()
-  return SECTIONS.filter(({ path }) => path !== '/access' || hasAccess === true)
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { CABIN, NAS, peer, SELF } from '../../test/support/fake-node.ts'
 import { buildMachines, byAttention, type MachineSources, nameOf, nameOrOwn } from './machine.ts'
 import { filterMachines } from './machine-filter.ts'
-import { buildNeedSentence, buildSentence } from './overview.ts'
+import { buildSentence } from './overview.ts'
 
 const self = SELF.peerId
 const nas = NAS.peerId
@@ -159,19 +159,4 @@ test('the sentence counts states, and says the total only when some are away', (
   expect(sentence(build({ nodes: [online(nas)] }))).toBe('2 machines online, 1 via others.')
   expect(sentence(build({ peers: [away] }))).toBe('1 of 2 machines online.')
   expect(sentence(build({}))).toBe('This machine is alone in its network.')
-})
-
-test('says in words how many things need a person', () => {
-  const problem = { Code: 'x', Severity: 'warning' as const, Title: '', Hint: '', Since: null }
-  const health = (count: number) => ({
-    Status: 'ok' as const,
-    Ownership: 'enforce' as const,
-    Problems: Array(count).fill(problem),
-  })
-  expect([0, 1, 2, 9].map((count) => buildNeedSentence(health(count)))).toEqual([
-    'Nothing needs you.',
-    'One thing needs you.',
-    'Two things need you.',
-    '9 things need you.',
-  ])
 })

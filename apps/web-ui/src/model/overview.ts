@@ -1,4 +1,3 @@
-import type { HealthView } from '@mesh/api-contract'
 import type { Machine, Reach } from './machine.ts'
 import { countInWords } from './rate-words.ts'
 
@@ -27,12 +26,3 @@ export function buildSentence(machines: readonly Machine[]): readonly SentencePa
   }
   return [...parts, { text: '.' }]
 }
-
-/** Says how many things need a person: `Nothing needs you.`, `One thing needs you.`, `3 things need you.` */
-export function buildNeedSentence(health: HealthView): string {
-  const count = health.Problems.length
-  if (count === 0) return 'Nothing needs you.'
-  return count === 1 ? 'One thing needs you.' : `${NUMBERS[count] ?? count} things need you.`
-}
-
-const NUMBERS: Readonly<Record<number, string>> = { 2: 'Two', 3: 'Three', 4: 'Four', 5: 'Five', 6: 'Six' }

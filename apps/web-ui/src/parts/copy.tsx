@@ -66,8 +66,8 @@ function beginning(text: string): string {
   return text.length > MAX_LINE_CHARS ? `${shownText(text.slice(0, MAX_LINE_CHARS))}…` : shownText(text)
 }
 
-/** False where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */
-async function writeClipboard(text: string): Promise<boolean> {
+/** Resolves with false where the page may not: the clipboard needs a secure origin, which a plain address in the LAN is not. */
+export async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'react'
 import { printable } from '@mesh/core'
+import { cx } from './class-names.ts'
 import css from './dialog.module.css'
 
 interface DialogProps {
@@ -7,6 +8,8 @@ interface DialogProps {
   readonly onClose: () => void
   /** It shows what cannot be shown again, or was typed: a press beside it does not close it. */
   readonly stays?: boolean
+  /** `wide` has place for commands; `bare` is filled by what it shows, without a heading. */
+  readonly look?: 'wide' | 'bare'
   readonly children: React.ReactNode
 }
 
@@ -14,7 +17,7 @@ interface DialogProps {
  * A modal question or page of help; the browser keeps the focus inside and Escape closes it. The focus begins at what is
  * marked by `FOCUS_FIRST`, or at the first control, and goes back to where it was.
  */
-export function Dialog({ title, onClose, stays = false, children }: DialogProps) {
+export function Dialog({ title, onClose, stays = false, look, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   // before the element is taken away: from one that is gone the focus does not go back
   useLayoutEffect(() => {
@@ -27,7 +30,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
   return (
     <dialog
       ref={dialog}
-      className={css.dialog}
+      className={cx(css.dialog, look && css[look])}
       aria-label={printable(title)}
       onCancel={(event) => {
         event.preventDefault()
@@ -39,7 +42,7 @@ export function Dialog({ title, onClose, stays = false, children }: DialogProps)
       }}
     >
       <div className={css.content}>
-        <h2>{printable(title)}</h2>
+        {look !== 'bare' && <h2>{printable(title)}</h2>}
         {children}
       </div>
     </dialog>

@@ -20,7 +20,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme
 }
 
-function chooseTheme(theme: Theme): void {
+export function chooseTheme(theme: Theme): void {
   try {
     if (theme === 'system') localStorage.removeItem(STORAGE_KEY)
     else localStorage.setItem(STORAGE_KEY, theme)

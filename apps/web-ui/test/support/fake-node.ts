@@ -214,6 +214,11 @@ function summary(id: string) {
   return { ...none, BlockChain: 7, OnChainNodes: 2, Peers: 3, NodeID: id }
 }
 
+/** A setting as `/api/node/settings` shows it. */
+function setting(Name: string, Group: string, Value: string, Source: string, Place: string) {
+  return { Name, Group, Summary: `What ${Name} says`, Value, Source, Place }
+}
+
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const end = () => reject(signal.reason as Error)
@@ -268,5 +273,32 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
     Invites: [],
   },
   '/api/version': { Version: '0.1.0', Api: 1, Name: '', Protocols: [] },
+  '/api/node': {
+    Name: '',
+    PeerID: SELF.peerId,
+    Network: 'a3aef9821d7c70a7dfd6',
+    Instance: 'default',
+    Listen: ['http://127.0.0.1:8080'],
+    Version: '0.1.0',
+    StartedAt: '2026-11-21T12:00:00Z',
+    UptimeSeconds: 7_200,
+    HasVpn: false,
+    Ownership: 'enforce',
+  },
+  '/api/reachability': {
+    Addresses: [`/ip4/127.0.0.1/tcp/4001/p2p/${SELF.peerId}`, `/ip4/192.168.1.5/tcp/4001/p2p/${SELF.peerId}`],
+    Ways: [
+      { Name: 'mdns', Enabled: true, Found: 2, LastError: null },
+      { Name: 'dht', Enabled: true, Found: 0, LastError: 'no bootstrap peer answered' },
+      { Name: 'bootstrap', Enabled: false, Found: 0, LastError: null },
+    ],
+    Clock: { AheadMs: 12, Members: 2 },
+  },
+  '/api/node/settings': [
+    setting('token-file', 'Network', '/etc/mesh/net.token', 'flag', '--token-file'),
+    setting('private', 'Discovery', 'true', 'file', '/etc/mesh/config.yaml:4'),
+    setting('log-level', 'Log', 'info', 'default', ''),
+  ],
+  '/api/log-level': { Level: 'info', Kept: false, Subsystems: [{ Name: 'p2p', Level: 'info' }] },
   '/api/health': { Status: 'ok', Ownership: 'enforce', Problems: [] },
 }

@@ -4,6 +4,8 @@ import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
 import { useAdmission } from '../../data/reads.ts'
 import { useMachines } from '../../data/machines.tsx'
+import { FilterField } from '../../frame/filter-field.tsx'
+import { InviteDialog } from '../../join/invite-dialog.tsx'
 import { accessInWords, sortInvites, sortMembers } from '../../model/access-words.ts'
 import { nameOrOwn } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
@@ -13,7 +15,6 @@ import { useRowWalk } from '../../parts/rows.tsx'
 import page from '../page.module.css'
 import css from './access.module.css'
 import { GateSection } from './gate-section.tsx'
-import { InviteDialog } from './invite-dialog.tsx'
 import { InviteRows, MemberRows } from './access-rows.tsx'
 
 /** Shows who may use the network, and changes it where this node may. */
@@ -28,6 +29,7 @@ export function AccessPage() {
       <section className={`${page.list} ${css.scroll}`} aria-label="Access" ref={list}>
         <header className={page.head}>
           <h1>Access</h1>
+          <FilterField />
           {data?.HoldsKey === true && (
             <Button className={page.aside} onClick={() => setInviting(true)}>
               <Plus aria-hidden="true" />

@@ -5,6 +5,7 @@ import { useDeferredValue, useState } from 'react'
 import { useChooseExit } from '../../data/changes.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { useExit } from '../../data/reads.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { type Exit, exitInWords, exitState, familiesInWords } from '../../model/exit-words.ts'
 import { machineOf, nameOrOwn } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
@@ -33,6 +34,7 @@ export function ExitPage() {
     <div className={page.page}>
       <header className={page.head}>
         <h1>Exit node</h1>
+        <FilterField />
       </header>
       <p className={page.sub}>
         A member through which all goes that this machine has for the Internet: IPv4, IPv6 and DNS.

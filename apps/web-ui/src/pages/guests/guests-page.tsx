@@ -4,6 +4,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useRef, useState } from 'react'
 import { useAddGuest, useRemoveGuest } from '../../data/changes.ts'
 import { useExit, useGuests } from '../../data/reads.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { exitInWords } from '../../model/exit-words.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { shownName } from '../../model/shown-name.ts'
@@ -29,6 +30,7 @@ export function GuestsPage() {
     <div className={page.page}>
       <header className={page.head}>
         <h1>Guests</h1>
+        <FilterField />
       </header>
       <p className={page.sub}>
         Phones, routers and others with a WireGuard app: an address of the VPN, without mesh on the device.

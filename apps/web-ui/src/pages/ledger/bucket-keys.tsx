@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { printable } from '@mesh/core'
 import { useBucket } from '../../data/bucket.ts'
 import { useTrackedWrites } from '../../data/writes.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import type { TrackedWrite } from '../../model/tracked-write.ts'
 import { countInWords } from '../../model/rate-words.ts'
 import { shellQuote } from '../../model/commands.ts'
@@ -56,6 +57,7 @@ function Keys({ bucket, filter, openKey }: BucketKeysProps & { bucket: string })
             {countInWords(size)} {size === 1 ? 'key' : 'keys'}
           </span>
         )}
+        <FilterField />
         {hasMore && (
           <Button onClick={() => more.mutate()} disabled={more.isPending}>
             {more.isPending ? 'Reading' : 'Read more keys'}

@@ -2,30 +2,28 @@ import { Link } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { ForgetToken } from '../../frame/rail-facts.tsx'
-import { useSections } from '../../frame/sections.ts'
+import { SECTIONS } from '../../frame/sections.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts } from '../../parts/panel.tsx'
+import { words } from '../../words/en.ts'
 import page from '../page.module.css'
 import css from './more-page.module.css'
 
 /** Shows on a phone the sections that have no room in the bar, and who serves this page. */
 export function MorePage() {
   const { machines } = useMachines()
-  const sections = useSections()
   const version = useRead('getVersion', {})
   const self = machines?.find(({ reach }) => reach.kind === 'self')
   return (
     <div className={page.page}>
-      <h1 className={css.title}>More</h1>
+      <h1 className={css.title}>{words.frame.more}</h1>
       <nav aria-label="More sections">
-        {sections
-          .filter(({ inBar }) => !inBar)
-          .map(({ path, title, icon: Icon }) => (
-            <Link key={path} to={path} className={css.item}>
-              <Icon aria-hidden="true" />
-              {title}
-            </Link>
-          ))}
+        {SECTIONS.filter(({ inBar }) => inBar !== true).map((section) => (
+          <Link key={section.path} to={section.path} className={css.item}>
+            <section.icon aria-hidden="true" />
+            {words.sections[section.path]}
+          </Link>
+        ))}
       </nav>
       <Facts
         facts={[

@@ -1,4 +1,5 @@
 import { useDeferredValue, useMemo } from 'react'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { countInWords } from '../../model/rate-words.ts'
 import { cx } from '../../parts/class-names.ts'
 import { type Read, Unread } from '../../parts/notes.tsx'
@@ -21,6 +22,8 @@ interface PlainListProps<Row> {
   /** The content at the end of the heading. */
   readonly action?: React.ReactNode
   readonly isSelected?: (row: Row) => boolean
+  /** Stands between the heading and the rows. */
+  readonly note?: React.ReactNode
   /** The panel that is open beside the list. */
   readonly panel?: React.ReactNode
   /** The content where there are no rows. */
@@ -33,7 +36,7 @@ interface PlainListProps<Row> {
 /** A list of rows under a heading, with room for a panel at its side. */
 export function PlainList<Row>(props: PlainListProps<Row>) {
   const { title, what, columns, read, filter, filterRows, keyOf, renderCells, empty, nothingFits } = props
-  const { action, rowClass = css.row, isSelected = () => false, panel } = props
+  const { action, note, rowClass = css.row, isSelected = () => false, panel } = props
   const rows = read.data
   const wanted = useDeferredValue(filter)
   const shown = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted, filterRows])
@@ -48,8 +51,10 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
               {countInWords(rows.length)}
             </span>
           )}
+          <FilterField />
           {action}
         </header>
+        {note}
         <div className={page.rows}>
           <Unread what={what} read={read} />
           {rows?.length === 0 && empty}

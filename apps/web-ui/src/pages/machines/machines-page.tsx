@@ -1,6 +1,8 @@
 import { Link, Outlet, useParams, useSearch } from '@tanstack/react-router'
 import { useDeferredValue } from 'react'
 import { useMachines } from '../../data/machines.tsx'
+import { AddMachineButton } from '../../join/add-machine-button.tsx'
+import { AloneNote } from '../../join/alone-note.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { FILTER_WORDS, filterMachines } from '../../model/machine-filter.ts'
 import { countInWords } from '../../model/rate-words.ts'
@@ -38,7 +40,13 @@ export function MachinesPage() {
       keyOf={(machine) => machine.id}
       isSelected={(machine) => machine.id === id}
       renderCells={(machine) => <MachineCells machine={machine} />}
-      action={<FilterWords machines={machines ?? []} filter={useDeferredValue(q)} />}
+      action={
+        <div className={css.actions}>
+          <FilterWords machines={machines ?? []} filter={useDeferredValue(q)} />
+          {machines?.length !== 1 && <AddMachineButton />}
+        </div>
+      }
+      note={machines?.length === 1 && <AloneNote />}
       panel={id !== undefined && <Outlet />}
       nothingFits={
         <EmptyNote title="No machine fits the filter">

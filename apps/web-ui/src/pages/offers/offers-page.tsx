@@ -7,6 +7,7 @@ import {
   useNodeFiles,
   useNodeServices,
 } from '../../data/offers-read.ts'
+import { FilterField } from '../../frame/filter-field.tsx'
 import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { Command } from '../../parts/copy.tsx'
@@ -39,6 +40,7 @@ function OffersPage({ title, offer, remote, command, children, panel }: OffersPa
       <section className={cx(page.list, css.scroll)} aria-label={title} ref={list}>
         <header className={page.head}>
           <h1>{title}</h1>
+          <FilterField />
           {!remote && (
             <Link
               to={title === 'Services' ? '/services' : '/files'}

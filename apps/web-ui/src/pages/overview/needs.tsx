@@ -8,7 +8,7 @@ import css from './overview.module.css'
 export function Needs({ health }: { health: HealthView }) {
   if (health.Problems.length === 0) return null
   return (
-    <ul className={css.needs} aria-label="What needs you">
+    <ul className={css.needs} aria-label="Problems">
       {health.Problems.map(({ Code, Severity, Title, Hint, Since }) => (
         <li key={`${Code} ${Title}`}>
           <StateShape tone={Severity === 'error' ? 'refused' : 'warning'} />

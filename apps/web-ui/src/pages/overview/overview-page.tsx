@@ -1,19 +1,19 @@
+import type { HealthView } from '@mesh/api-contract'
 import { Link } from '@tanstack/react-router'
 import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
 import { useLinkStatus } from '../../live/live-context.tsx'
+import { AddMachineButton } from '../../join/add-machine-button.tsx'
+import { AloneNote } from '../../join/alone-note.tsx'
 import type { Machine } from '../../model/machine.ts'
 import { byAttention } from '../../model/machine.ts'
-import { buildNeedSentence, buildSentence } from '../../model/overview.ts'
+import { buildSentence } from '../../model/overview.ts'
 import { countInWords } from '../../model/rate-words.ts'
-import { spanInWords } from '../../model/time-words.ts'
-import { cx } from '../../parts/class-names.ts'
 import { ErrorNote, LoadingRows } from '../../parts/notes.tsx'
-import { useNow } from '../../parts/time.tsx'
+import { words } from '../../words/en.ts'
 import page from '../page.module.css'
 import { AttentionTable } from './attention-table.tsx'
 import { Feed } from './feed-list.tsx'
-import { JoinHint } from './join-hint.tsx'
 import { Needs } from './needs.tsx'
 import css from './overview.module.css'
 import { SummaryFacts } from './summary-facts.tsx'
@@ -31,11 +31,15 @@ export function OverviewPage() {
   return (
     <div className={page.page}>
       {error !== null && <ErrorNote title="This node could not be read" error={error} retry={refetch} />}
-      {machines !== undefined && <Sentence machines={machines} />}
-      <LostNote />
+      {machines !== undefined && (
+        <header className={css.head}>
+          <Sentence machines={machines} />
+          {machines.length > 1 && <AddMachineButton />}
+        </header>
+      )}
       {health.data !== undefined && (
         <>
-          {link.state !== 'lost' && <p className={css.need}>{buildNeedSentence(health.data)}</p>}
+          {link.state !== 'lost' && <p className={css.need}>{healthInWords(health.data)}</p>}
           <Needs health={health.data} />
         </>
       )}
@@ -53,18 +57,6 @@ export function OverviewPage() {
         </aside>
       </div>
     </div>
-  )
-}
-
-/** Says that what stands on the page is the past while the node is away. */
-function LostNote() {
-  const link = useLinkStatus()
-  const now = useNow()
-  if (link.state !== 'lost') return null
-  return (
-    <p className={cx(css.need, css.lost)}>
-      This node does not answer. What stands here is how it was {spanInWords(now - link.since)} ago.
-    </p>
   )
 }
 
@@ -108,7 +100,7 @@ function MachinesSection({
 }
 
 function Machines({ machines }: { machines: readonly Machine[] }) {
-  if (machines.length <= 1) return <JoinHint />
+  if (machines.length <= 1) return <AloneNote />
   const shown = machines.toSorted(byAttention).slice(0, MACHINES_SHOWN)
   return (
     <>
@@ -122,4 +114,8 @@ function Machines({ machines }: { machines: readonly Machine[] }) {
       )}
     </>
   )
+}
+
+function healthInWords({ Problems }: HealthView): string {
+  return Problems.length === 0 ? words.health.ok : words.health.problems(Problems.length)
 }

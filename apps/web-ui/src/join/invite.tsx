@@ -1,0 +1,81 @@
+import { useState } from 'react'
+import type { NewInvite, useCreateInvite } from '../data/changes.ts'
+import { exactTime } from '../model/time-words.ts'
+import { Button } from '../parts/button.tsx'
+import { Copy } from '../parts/copy.tsx'
+import { fieldClasses, Form, TextField } from '../parts/field.tsx'
+import { WriteErrorNote } from '../parts/notes.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import css from './join.module.css'
+
+const HOUR_S = 3_600
+const LIVES = [
+  { words: '1 hour', seconds: HOUR_S },
+  { words: '1 day', seconds: 24 * HOUR_S },
+  { words: '7 days', seconds: 168 * HOUR_S },
+  { words: '30 days', seconds: 720 * HOUR_S },
+] as const
+
+interface InviteFormProps {
+  readonly create: ReturnType<typeof useCreateInvite>
+  readonly autoFocus?: boolean
+  /** Further buttons. */
+  readonly children?: React.ReactNode
+}
+
+/** Asks for whom an invite is and how long it lasts. */
+export function InviteForm({ create, autoFocus = false, children }: InviteFormProps) {
+  const [label, setLabel] = useState('')
+  const [life, setLife] = useState<number>(LIVES[1].seconds)
+  return (
+    <Form
+      onSubmit={() => {
+        if (!create.isPending) create.mutate({ label: label.trim(), lifeSeconds: life })
+      }}
+    >
+      <TextField
+        label="For whom"
+        value={label}
+        onChange={setLabel}
+        placeholder="laptop"
+        hint="A remark for the list; it may be left empty."
+        autoFocus={autoFocus}
+      />
+      <fieldset className={css.choices}>
+        <legend>It may be used for</legend>
+        {LIVES.map(({ words, seconds }) => (
+          <label key={words}>
+            <input type="radio" name="life" checked={life === seconds} onChange={() => setLife(seconds)} />
+            {words}
+          </label>
+        ))}
+      </fieldset>
+      <WriteErrorNote error={create.error} />
+      <div className={fieldClasses.actions}>
+        <Button type="submit" tone="primary" busy={create.isPending}>
+          {create.isPending ? 'Making it' : 'Make an invite'}
+        </Button>
+        {children}
+      </div>
+    </Form>
+  )
+}
+
+/** The code of an invite, which the node tells only once. */
+export function InviteCode({ invite }: { invite: NewInvite }) {
+  return (
+    <>
+      <p>The machine joins with the network's token and this code. The page shows the code only once:</p>
+      <div className={css.invite}>
+        <QrCode text={invite.Code} label="QR code of the invite" />
+        <div className={css.code}>
+          <Copy text={invite.Code} what="invite code" mono wrap autoFocus />
+        </div>
+      </div>
+      <p className={css.hint}>
+        One machine can use the code, until {exactTime(Date.parse(invite.ExpiresAt))}. The first machine that
+        uses it is in: send it as you would send a password.
+      </p>
+    </>
+  )
+}
