@@ -12,6 +12,7 @@ import { Frame } from './frame/frame.tsx'
 import {
   parseSearchText,
   printSearchText,
+  validateBlocksSearch,
   validateLedgerSearch,
   validateListSearch,
   validateNamesSearch,
@@ -64,7 +65,18 @@ const map = createRoute({
   component: lazyRouteComponent(() => import('./pages/map/map-page.tsx'), 'MapPage'),
 })
 const peers = createRoute({ ...list, path: '/peers', component: later('PeersPage') })
-const blockchain = createRoute({ ...list, path: '/blockchain', component: later('BlockchainPage') })
+const peer = createRoute({ getParentRoute: () => peers, path: '$id', component: later('PeerPanel') })
+const blockchain = createRoute({
+  ...top,
+  path: '/blockchain',
+  validateSearch: validateBlocksSearch,
+  component: later('BlockchainPage'),
+})
+const block = createRoute({
+  getParentRoute: () => blockchain,
+  path: '$index',
+  component: later('BlockPanel'),
+})
 const traffic = createRoute({
   ...top,
   path: '/traffic',
@@ -86,14 +98,14 @@ const routeTree = root.addChildren([
   overview,
   map,
   machines.addChildren([machine]),
-  peers,
+  peers.addChildren([peer]),
   names,
   services,
   files,
   guests,
   exit,
   ledger,
-  blockchain,
+  blockchain.addChildren([block]),
   access,
   traffic,
   diagnostics,

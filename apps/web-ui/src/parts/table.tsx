@@ -5,6 +5,9 @@ import css from './virtual-rows.module.css'
 export interface Column {
   readonly title: string
   readonly align?: 'end'
+  /** How the rows are sorted by it; undefined: they cannot be. */
+  readonly sorted?: 'ascending' | 'descending' | 'none'
+  readonly onSort?: () => void
 }
 
 /** The rows of a table and how they are shown. */
@@ -27,9 +30,15 @@ type TableHeadProps = React.ComponentProps<'div'> & { readonly columns: readonly
 export function TableHead({ columns, ...props }: TableHeadProps) {
   return (
     <div role="row" {...props}>
-      {columns.map(({ title, align }) => (
-        <span role="columnheader" key={title} className={cx(align === 'end' && css.end)}>
-          {title}
+      {columns.map(({ title, align, sorted, onSort }) => (
+        <span role="columnheader" key={title} aria-sort={sorted} className={cx(align === 'end' && css.end)}>
+          {onSort === undefined ? (
+            title
+          ) : (
+            <button type="button" className={css.sort} onClick={onSort}>
+              {title}
+            </button>
+          )}
         </span>
       ))}
     </div>
