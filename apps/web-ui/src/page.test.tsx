@@ -221,7 +221,7 @@ test('a new key is announcing, then committed in a block', async () => {
   gate.resolve()
   expect(await text('signature verified here')).toBeDefined()
   expect(router.state.location.search).toEqual({ bucket: 'notes', key: 'hello' })
-  await eventually(() => expect(screen.getAllByText('in block 12').length).toBeGreaterThan(0))
+  await eventually(() => expect(screen.getAllByRole('link', { name: 'block 12' }).length).toBeGreaterThan(0))
 })
 
 test('a refused write says by whom and until when, and keeps what was typed', async () => {

@@ -12,6 +12,7 @@ import { Frame } from './frame/frame.tsx'
 import {
   parseSearchText,
   printSearchText,
+  validateBlocksSearch,
   validateLedgerSearch,
   validateListSearch,
   validateMapSearch,
@@ -66,7 +67,18 @@ const guests = createRoute({ ...list, path: '/guests', component: later('GuestsP
 const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
 const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
 const peers = createRoute({ ...list, path: '/peers', component: later('PeersPage') })
-const blockchain = createRoute({ ...list, path: '/blockchain', component: later('BlockchainPage') })
+const peer = createRoute({ getParentRoute: () => peers, path: '$id', component: later('PeerPanel') })
+const blockchain = createRoute({
+  ...top,
+  path: '/blockchain',
+  validateSearch: validateBlocksSearch,
+  component: later('BlockchainPage'),
+})
+const block = createRoute({
+  getParentRoute: () => blockchain,
+  path: '$index',
+  component: later('BlockPanel'),
+})
 const diagnostics = createRoute({
   ...top,
   path: '/diagnostics',
@@ -84,14 +96,14 @@ const routeTree = root.addChildren([
   overview,
   map,
   machines.addChildren([machine]),
-  peers,
+  peers.addChildren([peer]),
   names,
   services,
   files,
   guests,
   exit,
   ledger,
-  blockchain,
+  blockchain.addChildren([block]),
   access,
   traffic,
   diagnostics,

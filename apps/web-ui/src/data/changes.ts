@@ -13,7 +13,7 @@ import { takesFreePort } from '../model/offer-words.ts'
 import { useClient } from './client-context.tsx'
 
 /** Asks the node for a change, and reads again what shows it. */
-function useChange<Request, Answer = unknown>(
+export function useChange<Request, Answer = unknown>(
   changed: readonly RouteId[],
   change: (client: ApiClient, request: Request) => Promise<Answer>,
 ): UseMutationResult<Answer, Error, Request> {

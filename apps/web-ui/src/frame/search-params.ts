@@ -42,6 +42,19 @@ export function validateMapSearch(search: Record<string, unknown>): MapSearch {
   }
 }
 
+/** The state that the list of blocks keeps in the address. */
+export interface BlocksSearch extends ListSearch {
+  /** `hidden`: blocks that hold only heartbeats are not listed. */
+  readonly heartbeats?: 'hidden' | undefined
+}
+
+export function validateBlocksSearch(search: Record<string, unknown>): BlocksSearch {
+  return {
+    ...validateListSearch(search),
+    heartbeats: search.heartbeats === 'hidden' ? 'hidden' : undefined,
+  }
+}
+
 /** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
   /** The panel that is open: a form (`offer`, `connect`) or one service, connection, file or download of this node. */

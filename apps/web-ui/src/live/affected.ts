@@ -35,6 +35,7 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         break
       case 'block.committed':
         block = event.data.Index
+        routes.add('listBlocks')
         break
       case 'ledger.changed':
         // the keys that are not named may be in any bucket
@@ -65,7 +66,7 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         break
       case 'peer.connected':
       case 'peer.disconnected':
-        addAll(routes, ['listPeers', 'listNodes', 'getSummary', 'getHealth', 'getAdmission'])
+        addAll(routes, ['listPeers', 'listNodes', 'listPeerstore', 'getSummary', 'getHealth', 'getAdmission'])
         break
       case 'machine.online':
       case 'machine.offline':

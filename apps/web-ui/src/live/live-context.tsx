@@ -18,6 +18,14 @@ export function useFeed(): readonly FeedEntry[] {
   return useSyncExternalStore(live.subscribe, live.feed)
 }
 
+/** The block in which a key changed last, where the page heard of it. */
+export function useBlockOf(bucket: string, key: string): number | undefined {
+  const changed = useFeed().find(
+    (entry) => entry.kind === 'changed' && entry.bucket === bucket && entry.key === key,
+  )
+  return changed?.kind === 'changed' ? changed.block : undefined
+}
+
 export function useLive(): Live {
   const live = use(LiveContext)
   if (live === undefined) throw new Error('outside of LiveProvider')

@@ -127,3 +127,40 @@ export function shellQuote(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
+
+/** Reads one of the last blocks. */
+export function blockCommand(origin: string, index: number): string {
+  return `curl ${shellQuote(`${origin}/api/blocks/${index}`)}`
+}
+
+/** What a node is asked of a peer. */
+interface PeerAt {
+  readonly origin: string
+  /** Its peer id, name or address. */
+  readonly peer: string
+}
+
+/** Connects where need be, and measures. */
+export function pingCommands({ origin, peer }: PeerAt): Commands {
+  return {
+    curl: `curl ${shellQuote(`${origin}/api/peers/${encodeURIComponent(peer)}/ping`)}`,
+    mesh: namedCommand('ping', peer),
+  }
+}
+
+/** Connects to an address; the command line of mesh has no command for it. */
+export function addPeerCommand(origin: string, address: string): string {
+  const body = shellQuote(JSON.stringify({ Address: address }))
+  return `curl -X POST ${shellQuote(`${origin}/api/peers`)} -H 'Content-Type: application/json' --data-binary ${body}`
+}
+
+/** Forgets a peer; the command line of mesh has no command for it. */
+export function forgetPeerCommand({ origin, peer }: PeerAt): string {
+  return `curl -X DELETE ${shellQuote(`${origin}/api/peers/${encodeURIComponent(peer)}`)}`
+}
+
+/** Commands that use a machine of the network, by a name or an address of it. */
+export function machineCommands(place: string): { readonly ssh: string; readonly http: string } {
+  const host = place.includes(':') ? `[${place}]` : place
+  return { ssh: `ssh ${shellQuote(place)}`, http: `curl ${shellQuote(`http://${host}/`)}` }
+}

@@ -165,7 +165,8 @@ function versionOfAgent(agent: string): string {
   return agent.startsWith('mesh/') ? agent.slice('mesh/'.length) : agent
 }
 
-function reachOf(id: string, { self, heard, record, peer }: Known): Reach {
+/** How a machine is reached, from what is known of it. */
+export function reachOf(id: string, { self, heard, record, peer }: Omit<Known, 'selfName'>): Reach {
   if (id === self) return { kind: 'self' }
   // packets go so, whatever the connection is
   if (peer?.UDP?.Endpoint != null) return { kind: 'direct', roundTripMs: peer.UDP.RoundTripMs ?? undefined }

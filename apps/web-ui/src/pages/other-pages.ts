@@ -1,5 +1,6 @@
 /** All pages but the overview, as one script that the browser loads when it needs the first of them. */
 export { AccessPage } from './access/access-page.tsx'
+export { BlockPanel } from './blockchain/block-panel.tsx'
 export { BlockchainPage } from './blockchain/blockchain-page.tsx'
 export { ExitPage } from './exit/exit-page.tsx'
 export { GuestsPage } from './guests/guests-page.tsx'
@@ -9,4 +10,5 @@ export { MachinePanel } from './machines/machine-panel.tsx'
 export { MachinesPage } from './machines/machines-page.tsx'
 export { NamesPage } from './names/names-page.tsx'
 export { FilesPage, ServicesPage } from './offers/offers-page.tsx'
+export { PeerPanel } from './peers/peer-panel.tsx'
 export { PeersPage } from './peers/peers-page.tsx'

@@ -1,13 +1,15 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useEffect, useRef } from 'react'
+import { Copy } from './copy.tsx'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
 import css from './panel.module.css'
+import { useFewRows } from './rows.tsx'
 
 interface SidePanelProps {
   /** The list that it stands beside. */
-  readonly to: '/map' | '/machines' | '/names' | '/services' | '/files' | '/ledger'
+  readonly to: '/map' | '/machines' | '/peers' | '/names' | '/services' | '/files' | '/ledger' | '/blockchain'
   /** The name of what it shows, with escapes for what is invisible of it. */
   readonly label: string
   /** The heading, where it is more than the name. */
@@ -15,17 +17,25 @@ interface SidePanelProps {
   readonly children: React.ReactNode
 }
 
+/** The state of the list in the address. */
+interface KeptSearch {
+  readonly q?: string
+  readonly bucket?: string
+  readonly heartbeats?: 'hidden' | undefined
+}
+
 /**
  * Details beside a list, with an address of their own; a page on a phone. Escape closes it, which keeps the filter
- * of the list and its bucket.
+ * of the list, its bucket and its switch.
  */
 export function SidePanel({ to, label, heading = label, children }: SidePanelProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const narrow = useNarrow()
   const navigate = useNavigate()
-  const closed = ({ q, bucket }: { readonly q?: string; readonly bucket?: string }) => ({
+  const closed = ({ q, bucket, heartbeats }: KeptSearch) => ({
     ...(q !== undefined && { q }),
     ...(bucket !== undefined && { bucket }),
+    ...(heartbeats !== undefined && { heartbeats }),
   })
   useShortcut('Escape', () => void navigate({ to, search: closed }))
   useEffect(() => {
@@ -56,8 +66,10 @@ export function PanelSection({ title, children }: { title: string; children: Rea
   )
 }
 
+export type Fact = readonly [term: string, fact: React.ReactNode]
+
 /** Terms and what they are, one below the other. */
-export function Facts({ facts }: { facts: readonly (readonly [term: string, fact: React.ReactNode])[] }) {
+export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className={css.facts}>
       {facts.map(([term, fact]) => (
@@ -67,5 +79,26 @@ export function Facts({ facts }: { facts: readonly (readonly [term: string, fact
         </div>
       ))}
     </dl>
+  )
+}
+
+/** How many addresses are shown at first; peers of the DHT may have many. */
+const ADDRESSES_SHOWN = 8
+
+/** The addresses at which a peer is known, where there are any. */
+export function AddressList({ addresses }: { addresses: readonly string[] }) {
+  const { drawn, more } = useFewRows(addresses, ADDRESSES_SHOWN)
+  if (addresses.length === 0) return null
+  return (
+    <PanelSection title="Known at">
+      <ul>
+        {drawn.map((address) => (
+          <li key={address}>
+            <Copy text={address} what="address" mono wrap />
+          </li>
+        ))}
+      </ul>
+      {more}
+    </PanelSection>
   )
 }

@@ -1,4 +1,4 @@
-import { rateInWords } from '../model/rate-words.ts'
+import { bytesInWords, rateInWords } from '../model/rate-words.ts'
 import css from './rate.module.css'
 
 /** How much flows: `84.2 Mbit/s`. */
@@ -7,6 +7,16 @@ export function Rate({ bytesPerSecond }: { bytesPerSecond: number }) {
   return (
     <span className={css.rate}>
       {figure} <span>{unit}</span>
+    </span>
+  )
+}
+
+/** How much flows in one direction now, and flowed since the start. */
+export function Flow({ rate, total }: { rate: number; total: number }) {
+  return (
+    <span className={css.rate}>
+      <Rate bytesPerSecond={rate} />
+      <span>, {bytesInWords(total)} in all</span>
     </span>
   )
 }

@@ -4,7 +4,7 @@ import { StateMark } from './state-mark.tsx'
 import { Age } from './time.tsx'
 
 /** How a machine is reached, in a word with a shape: `● direct 4 ms`. */
-export function ReachMark({ machine: { reach } }: { machine: Machine }) {
+export function ReachMark({ machine: { reach } }: { machine: Pick<Machine, 'reach'> }) {
   switch (reach.kind) {
     case 'self':
       return <StateMark tone="self" word="this node" />

@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { cx } from './class-names.ts'
 import { useShortcut } from './keyboard.tsx'
 import { useNarrow } from './media.ts'
@@ -12,12 +12,18 @@ const ROW_PX = 36
 const ROW_COMPACT_PX = 28
 const ROW_NARROW_PX = 60
 const OVERSCAN_ROWS = 8
+const NO_KEYS: readonly string[] = []
 /** Before the list is laid out (and in jsdom, which has no layout) this much of it is drawn. */
 const INITIAL_RECT = { width: 1024, height: 800 }
 
+interface VirtualRowsProps<Row> extends TableProps<Row> {
+  /** New rows come above the others: what was scrolled to stays in sight. */
+  readonly isLive?: boolean
+}
+
 /** A table of any length that draws only what is seen; `j` and `k` walk along the rows' links. */
-export function VirtualRows<Row>(props: TableProps<Row>) {
-  const { label, columns, rowClass, rows, rowKey, isSelected, renderCells } = props
+export function VirtualRows<Row>(props: VirtualRowsProps<Row>) {
+  const { label, columns, rowClass, rows, rowKey, isSelected, renderCells, isLive = false } = props
   const scroller = useRef<HTMLDivElement>(null)
   const narrow = useNarrow()
   const isCompact = density.use() === 'compact'
@@ -34,6 +40,7 @@ export function VirtualRows<Row>(props: TableProps<Row>) {
     },
   })
   useEffect(() => virtualizer.measure(), [virtualizer, rowPx])
+  useKeptPlace(scroller, isLive ? rows.map(rowKey) : NO_KEYS, rowPx)
   useRowKeys(scroller, rows.length, (index) => virtualizer.scrollToIndex(index))
   return (
     <div className={css.scroller} ref={scroller}>
@@ -60,6 +67,21 @@ export function VirtualRows<Row>(props: TableProps<Row>) {
       </div>
     </div>
   )
+}
+
+/** Scrolls as far as rows came in above, so that the rows in sight do not move. @param keys of all rows */
+function useKeptPlace(
+  scroller: React.RefObject<HTMLDivElement | null>,
+  keys: readonly string[],
+  rowPx: number,
+): void {
+  const first = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    const above = first.current === undefined ? -1 : keys.indexOf(first.current)
+    first.current = keys[0]
+    const element = scroller.current
+    if (above > 0 && element !== null && element.scrollTop > 0) element.scrollTop += above * rowPx
+  })
 }
 
 /** `j` and `k` focus the next and previous row's link; a row that is not drawn yet is scrolled to first. */

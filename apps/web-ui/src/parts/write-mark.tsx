@@ -1,5 +1,6 @@
 import type { TrackedWrite } from '../model/tracked-write.ts'
 import { clockTime } from '../model/time-words.ts'
+import { BlockLink } from './block-link.tsx'
 import { StateMark } from './state-mark.tsx'
 import { useNow } from './time.tsx'
 
@@ -30,7 +31,7 @@ export function WriteMark({ write: { outcome, at, request }, brief = false, name
       if (brief && now - at > BRIEF_MS) return null
       return (
         <StateMark tone="committed" word={request.action === 'delete' ? 'deletion committed' : 'committed'}>
-          in block {outcome.block}
+          in {brief ? `block ${outcome.block}` : <BlockLink index={outcome.block} />}
         </StateMark>
       )
     case 'superseded':

@@ -1,18 +1,16 @@
-import { Link } from '@tanstack/react-router'
 import type { SignedEntryView } from '@mesh/api-contract'
 import { BUCKETS, tryParsePeerId } from '@mesh/core'
 import { useMemo } from 'react'
-import { useMachines } from '../../data/machines.tsx'
 import { useRead } from '../../data/reads.ts'
-import { machineOf, nameOf } from '../../model/machine.ts'
 import { checkSignature, type SignatureCheck } from '../../model/signed-entry.ts'
 import { Copy } from '../../parts/copy.tsx'
-import { Glyph } from '../../parts/glyph.tsx'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
-import { StateMark } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
 import { bucketRule } from './bucket-rules.ts'
+import { useBlockOf } from '../../live/live-context.tsx'
+import { BlockLink } from '../../parts/block-link.tsx'
 import css from './ledger.module.css'
+import { SignatureMark, Signer } from './signer.tsx'
 
 interface EnvelopeProps {
   readonly bucket: string
@@ -23,8 +21,9 @@ interface EnvelopeProps {
 /** Who signed the entry, when, and whether that is true: computed here, not taken from the node. */
 export function Envelope({ bucket, entryKey, signed }: EnvelopeProps) {
   const check = useMemo(() => checkSignature({ bucket, key: entryKey, signed }), [bucket, entryKey, signed])
+  const block = useBlockOf(bucket, entryKey)
   const { Owner, Version, UpdatedAt, Sig } = signed
-  const owner: React.ReactNode = Owner === '' ? 'nobody' : <Owned id={Owner} />
+  const owner: React.ReactNode = Owner === '' ? 'nobody' : <Signer id={Owner} />
   return (
     <PanelSection title="Entry">
       <p className={css.check}>
@@ -37,7 +36,17 @@ export function Envelope({ bucket, entryKey, signed }: EnvelopeProps) {
           ...(bucketRule(bucket).short === 'owned' && Owner !== ''
             ? ([['Owned until', <OwnedUntil key="until" owner={Owner} />]] as const)
             : []),
-          ['Written', <Age key="written" at={UpdatedAt * 1_000} />],
+          [
+            'Written',
+            <>
+              <Age at={UpdatedAt * 1_000} />
+              {block !== undefined && (
+                <>
+                  , in <BlockLink index={block} />
+                </>
+              )}
+            </>,
+          ],
           ['Version', <Copy key="version" text={String(Version)} what="version" mono />],
           ...(Sig === null
             ? []
@@ -48,35 +57,10 @@ export function Envelope({ bucket, entryKey, signed }: EnvelopeProps) {
   )
 }
 
-function SignatureMark({ check }: { check: SignatureCheck }) {
-  switch (check) {
-    case 'verified':
-      return <StateMark tone="committed" word="signature verified here" />
-    case 'wrong':
-      return <StateMark tone="refused" word="signature does not fit" />
-    case 'unsigned':
-      return <StateMark tone="offline" word="not signed" />
-  }
-}
-
 const CHECK_EXPLAINED: Record<SignatureCheck, string> = {
   verified: 'This browser checked that the owner signed exactly this bucket, key, value and version.',
   wrong: 'What this node shows is not what its owner signed. Do not rely on it.',
   unsigned: 'Anyone in the network could have written this.',
-}
-
-function Owned({ id }: { id: string }) {
-  const { machines = [] } = useMachines()
-  const self = machineOf(machines, id)?.reach.kind === 'self'
-  return (
-    <span className={css.owner}>
-      <Glyph id={id} />
-      <Link to="/machines/$id" params={{ id }} className={css.ownerName}>
-        {nameOf(machines, id)}
-      </Link>
-      {self && <span className={css.hint}>this node</span>}
-    </span>
-  )
 }
 
 /** An owned key stays its owner's for as long as that one is heard. */

@@ -3,7 +3,7 @@ import { FilterField } from '../../frame/filter-field.tsx'
 import { countInWords } from '../../model/rate-words.ts'
 import { cx } from '../../parts/class-names.ts'
 import { type Read, Unread } from '../../parts/notes.tsx'
-import type { Column } from '../../parts/table.tsx'
+import { type SortableColumn, useSort } from '../../parts/use-sort.ts'
 import { VirtualRows } from '../../parts/virtual-rows.tsx'
 import page from '../page.module.css'
 import css from './lists.module.css'
@@ -12,7 +12,7 @@ interface PlainListProps<Row> {
   readonly title: string
   /** The subject in words: `the machines`. */
   readonly what: string
-  readonly columns: readonly Column[]
+  readonly columns: readonly SortableColumn<Row>[]
   readonly read: Read & { readonly data: readonly Row[] | undefined }
   readonly filter: string
   /** Gives the rows that fit the filter. */
@@ -31,12 +31,15 @@ interface PlainListProps<Row> {
   /** The content where none of the rows fits. */
   readonly nothingFits: React.ReactNode
   readonly rowClass?: string | undefined
+  /** New rows come above the others all the time: what somebody looks at stays where it is. */
+  readonly isLive?: boolean
 }
 
 /** A list of rows under a heading, with room for a panel at its side. */
 export function PlainList<Row>(props: PlainListProps<Row>) {
-  const { title, what, columns, read, filter, filterRows, keyOf, renderCells, empty, nothingFits } = props
-  const { action, note, rowClass = css.row, isSelected = () => false, panel } = props
+  const { title, what, read, filter, filterRows, keyOf, renderCells, empty, nothingFits } = props
+  const { action, note, rowClass = css.row, isSelected = () => false, panel, isLive = false } = props
+  const { columns, sort } = useSort(props.columns)
   const rows = read.data
   const wanted = useDeferredValue(filter)
   const shown = useMemo(() => filterRows(rows ?? [], wanted), [rows, wanted, filterRows])
@@ -64,9 +67,10 @@ export function PlainList<Row>(props: PlainListProps<Row>) {
               label={title}
               columns={columns}
               rowClass={rowClass}
-              rows={shown}
+              rows={sort(shown)}
               rowKey={keyOf}
               isSelected={isSelected}
+              isLive={isLive}
               renderCells={renderCells}
             />
           )}

@@ -52,7 +52,7 @@ test('the panel of a machine has its paths and leads to the machine', async () =
   fireEvent.click(within(panel).getByRole('link', { name: 'nas' }))
   await screen.findByRole('complementary', { name: 'nas' })
   fireEvent.click(screen.getByRole('link', { name: 'Open the machine' }))
-  await screen.findByText('Connection from this node')
+  await screen.findByRole('heading', { name: 'Paths' })
   expect(router.state.location.pathname).toBe(`/machines/${NAS.peerId}`)
 })
 

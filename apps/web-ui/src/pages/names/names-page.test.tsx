@@ -34,7 +34,7 @@ test('a name is added: announcing, then committed', async () => {
   fireEvent.click(screen.getByRole('button', { name: 'Write' }))
   await screen.findByRole('button', { name: 'Announcing' })
   gate.resolve()
-  expect(await text('in block 12')).toBeDefined()
+  expect(await screen.findByRole('link', { name: 'block 12' })).toBeDefined()
   expect(router.state.location.search).toEqual({ pattern: '^web\\.$' })
   expect(node.bodies.get(path)).toBe('{"A":"10.1.0.7"}')
 })

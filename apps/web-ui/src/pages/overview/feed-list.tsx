@@ -4,6 +4,7 @@ import type { FeedEntry } from '../../live/feed.ts'
 import { type Machine, nameOrOwn } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { rejectionInWords } from '../../model/rejection-words.ts'
+import { BlockLink } from '../../parts/block-link.tsx'
 import { Tag } from '../../parts/tag.tsx'
 import { Age } from '../../parts/time.tsx'
 import page from '../page.module.css'
@@ -40,7 +41,7 @@ function FeedText({ entry, name }: { entry: FeedEntry; name: (id: string, own?: 
         <>
           {entry.owner === '' ? 'a member' : name(entry.owner)} {entry.deleted ? 'deleted' : 'put'}{' '}
           {entry.count > 1 && `${entry.count} keys, `}
-          <KeyLink bucket={entry.bucket} keyName={entry.key} /> <Tag tone="ledger">block {entry.block}</Tag>
+          <KeyLink bucket={entry.bucket} keyName={entry.key} /> <BlockLink index={entry.block} />
         </>
       )
     case 'rejected': {
