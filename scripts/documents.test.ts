@@ -12,7 +12,7 @@ const documents = globSync(
     '*.md',
     'docs/**/*.md',
     '{packages,apps,examples,tools}/*/*.md',
-    'tools/*.md',
+    '{tools,packaging}/*.md',
     'packages/engine/npm/*/*.md',
   ],
   { cwd: root },
@@ -49,10 +49,13 @@ describe.each(documents)('%s', (file) => {
 })
 
 describe('what code and documents cite is there:', () => {
-  const sources = globSync(['*.md', '{apps,docs,examples,packages,scripts,tools}/**/*.{ts,tsx,mjs,rs,md}'], {
-    cwd: root,
-    exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
-  })
+  const sources = globSync(
+    ['*.md', '{apps,docs,examples,packages,packaging,scripts,tools}/**/*.{ts,tsx,mjs,rs,md}'],
+    {
+      cwd: root,
+      exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
+    },
+  )
   /** Lines joined, comment signs left out, so that a citation may go on in the next line. */
   const texts = sources.map((file) => ({
     file,
@@ -87,7 +90,7 @@ describe('what code and documents cite is there:', () => {
   })
 
   test('files, by their path or the end of it', () => {
-    const files = globSync('{*,{apps,docs,examples,packages,scripts,tools,.ci}/**/*}', {
+    const files = globSync('{*,{apps,docs,examples,packages,packaging,scripts,tools,.ci}/**/*}', {
       cwd: root,
       exclude: (path) => /(^|\/)(node_modules|dist|target)(\/|$)/.test(path),
     })
