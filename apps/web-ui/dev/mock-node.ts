@@ -16,7 +16,10 @@ export function mockNode(proxy: ProxyOptions): Plugin {
       )) as typeof import('../test/support/played-node.ts')
       const node = await startPlayedNode(MACHINES)
       proxy.target = node.listener.url
-      const timer = setInterval(() => void node.step(1), STEP_MS)
+      const timer = setInterval(() => {
+        node.network.step()
+        void node.writeNext()
+      }, STEP_MS)
       server.httpServer?.once('close', () => {
         clearInterval(timer)
         void node.stop()

@@ -1,5 +1,5 @@
 /** A real API server over a real ledger, in a network of any size that is played: for `vite dev`, and for measures. */
-import type { AssetsPort } from '@mesh/api-server'
+import type { AssetsPort, OffersPort } from '@mesh/api-server'
 import { BUCKETS } from '@mesh/core'
 import { createLedger } from '@mesh/ledger'
 import { createFakeAccess } from '../../../../packages/api-server/test/fake-access.ts'
@@ -21,8 +21,8 @@ export interface PlayedNode extends TestNode {
   readonly network: PlayedNetwork
   /** A write of one of the machines, as it comes from the network. */
   writeAs(machine: number, bucket: string, key: string, value: unknown): Promise<void>
-  /** What happens in one second: machines move, and some write. */
-  step(writes: number): Promise<void>
+  /** The next machine writes something. */
+  writeNext(): Promise<void>
 }
 
 /** @param machines without this node */
@@ -34,7 +34,7 @@ export async function startPlayedNode(machines: number, assets?: AssetsPort): Pr
     ...(assets !== undefined && { assets }),
   }
   const node = await startTestNode({ signer: SELF, components, vpn: playedVpn(network) })
-  node.server.attachOffers(createFakeOffers())
+  node.server.attachOffers(await playedOffers())
   const members = network.peers.map((_, at) => createLedger({}, { signer: signerAt(at) }))
   const writeAs: PlayedNode['writeAs'] = async (machine, bucket, key, value) => {
     const own = members[machine % members.length]
@@ -48,13 +48,9 @@ export async function startPlayedNode(machines: number, assets?: AssetsPort): Pr
     ...node,
     network,
     writeAs,
-    async step(writes) {
-      network.step()
-      const all = Array.from({ length: writes }, () => {
-        const at = written++ % machines
-        return writeAs(at, 'sensors', `sensor-${at}`, { celsius: 15 + (written % 13) })
-      })
-      await Promise.all(all)
+    writeNext() {
+      const at = written++ % machines
+      return writeAs(at, 'sensors', `sensor-${at}`, { celsius: 15 + (written % 13) })
     },
     async stop() {
       await Promise.all(members.map((member) => member.stop()))
@@ -80,11 +76,25 @@ async function announce({ peers }: PlayedNetwork, writeAs: PlayedNode['writeAs']
   ])
 }
 
+/** One of each, all of the name `wiki`. */
+async function playedOffers(): Promise<OffersPort> {
+  const offers = createFakeOffers()
+  await offers.services.put('wiki', '127.0.0.1:8080')
+  await offers.connections.put('wiki', '127.0.0.1:9090')
+  await offers.files.put('wiki', '/srv/wiki')
+  await offers.downloads.put('wiki', '/tmp/wiki')
+  return offers
+}
+
 function playedVpn({ peers }: PlayedNetwork) {
   const machines = peers.slice(0, VPN_MACHINES).map(({ ID, Name }, at) => ({
     PeerID: ID,
     Hostname: Name ?? '',
     Addresses: [addressAt(at)],
+    Way: 'sealed' as const,
+    Path: 'direct' as const,
+    Transport: 'udp',
+    RoundTripMs: 4,
     OffersExit: at < 2 ? ['ipv4' as const] : null,
   }))
   return fakeVpn(machines.map(fakeMachine))
