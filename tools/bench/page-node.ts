@@ -1,4 +1,4 @@
-/** The node that `page.ts` measures, in a process of its own: tells its CPU time when asked. */
+/** The node that `page.ts` measures, in a process of its own: tells its CPU time and the changes when asked. */
 import { startPlayedNode } from '../../apps/web-ui/test/support/played-node.ts'
 import { buildPage } from '../../apps/web-ui/test/support/served-page.ts'
 
@@ -15,9 +15,13 @@ for (let first = 0; first < ENTRIES; first += MACHINES) {
 }
 setInterval(() => node.network.step(), 1_000)
 setInterval(() => void node.writeNext(), 1_000 / CHANGES_PER_SECOND)
+let changes = 0
+node.ledger.subscribe((event) => {
+  if (event.type === 'committed') changes += event.changes.length
+})
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
-  process.send?.({ cpuMs: (user + system) / 1_000 })
+  process.send?.({ cpuMs: (user + system) / 1_000, changes })
 })
 process.on('disconnect', () => process.exit())
 process.send?.({ url: node.listener.url })

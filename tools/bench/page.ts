@@ -35,7 +35,7 @@ export async function measurePage() {
   try {
     const { url } = (await told(node)) as { url: string }
     await wait(LOADED_MS)
-    const idle = await cpuPercent(node)
+    const { cpuPercent: idle } = await watchNode(node)
     const results: Record<string, unknown> = { nodeCpuPercentWithoutPage: idle }
     for (const [name, { path, sign }] of Object.entries(PAGES)) {
       process.stderr.write(`  ${name}\n`)
@@ -70,15 +70,15 @@ async function measureOne(browser: Browser, node: ChildProcess, { url, sign, idl
   const shownMs = round(performance.now() - began, 0)
   await wait(LOADED_MS)
   const longestTaskWhileLoadingMs = await takeLongest(page)
-  const cpu = await cpuPercent(node)
+  const { cpuPercent, changesPerSecond } = await watchNode(node)
   const figures = {
     longestTaskMs: await takeLongest(page),
-    nodeCpuPercent: round(cpu - idle),
+    nodeCpuPercent: round(cpuPercent - idle),
     ...(sign === PAGES.machines.sign && { framesPerSecond: await scroll(page) }),
     ...(sign === PAGES.map.sign && { settledMs: shownMs }),
   }
   await page.close()
-  return { shownMs, longestTaskWhileLoadingMs, targets: Object.entries(figures).map(judge) }
+  return { changesPerSecond, shownMs, longestTaskWhileLoadingMs, targets: Object.entries(figures).map(judge) }
 }
 
 function judge([what, value]: readonly [string, number]) {
@@ -106,18 +106,22 @@ function scroll(page: Page): Promise<number> {
   }, SCROLL_MS)
 }
 
-/** What the node's process takes of a core over a while. */
-async function cpuPercent(node: ChildProcess): Promise<number> {
-  const before = await cpuMs(node)
+/** What the node's process takes of a core over a while, and what the network writes meanwhile. */
+async function watchNode(node: ChildProcess) {
+  const before = await countersOf(node)
   const began = performance.now()
   await wait(WATCH_MS)
-  const used = (await cpuMs(node)) - before
-  return round((100 * used) / (performance.now() - began))
+  const after = await countersOf(node)
+  const ms = performance.now() - began
+  return {
+    cpuPercent: round((100 * (after.cpuMs - before.cpuMs)) / ms),
+    changesPerSecond: round((1_000 * (after.changes - before.changes)) / ms),
+  }
 }
 
-async function cpuMs(node: ChildProcess): Promise<number> {
-  node.send('cpu')
-  return ((await told(node)) as { cpuMs: number }).cpuMs
+function countersOf(node: ChildProcess) {
+  node.send('counters')
+  return told(node) as Promise<{ readonly cpuMs: number; readonly changes: number }>
 }
 
 /** The next message of the node. @throws Error when it ended instead */

@@ -261,7 +261,9 @@ export const stories: Readonly<Record<string, React.ComponentType>> = {
       <Sparkline label="idle" values={[]} />
     </States>
   ),
-  Chart: () => <Chart label="In" times={CHART_TIMES} series={CHART_SERIES} format={String} />,
+  Chart: () => (
+    <Chart label="In" times={CHART_TIMES} series={CHART_SERIES} format={(value) => value.toFixed(1)} />
+  ),
   'QR code': () => <QrCode text="mesh-invite-example" label="The invite" />,
   Notes,
   Rows: () => <Rows {...TABLE} rows={TABLE.rows.slice(0, 4)} />,
@@ -272,16 +274,18 @@ export const stories: Readonly<Record<string, React.ComponentType>> = {
   ),
   Dialogs,
   Panel: () => (
-    <SidePanel to="/machines" label="nas">
-      <PanelSection title="Facts">
-        <Facts
-          facts={[
-            ['Address', '10.1.0.2'],
-            ['Version', '0.1.0'],
-          ]}
-        />
-      </PanelSection>
-    </SidePanel>
+    <div className="held">
+      <SidePanel to="/machines" label="nas">
+        <PanelSection title="Facts">
+          <Facts
+            facts={[
+              ['Address', '10.1.0.2'],
+              ['Version', '0.1.0'],
+            ]}
+          />
+        </PanelSection>
+      </SidePanel>
+    </div>
   ),
 }
 
