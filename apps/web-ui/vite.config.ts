@@ -1,8 +1,12 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type ProxyOptions } from 'vite'
+import { mockNode } from './dev/mock-node.ts'
 
-/** The node that `vite dev` talks to; the built page asks the node that serves it. */
-const DEVELOPMENT_NODE = 'http://127.0.0.1:8080'
+/** The node that `vite dev` talks to, one with 30 played machines unless named; the built page asks the node that serves it. */
+const node = process.env['MESH_API']
+// the Host stays that of the page: a node refuses what pages of others ask
+const proxy: ProxyOptions = node === undefined ? {} : { target: node }
+const conditions = ['mesh-source', 'module', 'development|production']
 
 /**
  * A few hashed files that the node embeds. Nothing is inlined, so that the page runs under a CSP that allows
@@ -11,8 +15,9 @@ const DEVELOPMENT_NODE = 'http://127.0.0.1:8080'
 export default defineConfig({
   // files are named relative to the page, which may be below a path of a reverse proxy
   base: './',
-  plugins: [react()],
-  resolve: { conditions: ['mesh-source', 'module', 'browser', 'development|production'] },
+  plugins: [react(), ...(node === undefined ? [mockNode(proxy)] : [])],
+  resolve: { conditions: ['browser', ...conditions] },
+  ssr: { resolve: { conditions: ['node', ...conditions] } },
   build: {
     // the first that read integers of 64 bits from JSON exactly
     target: ['chrome123', 'firefox135', 'safari18.4'],
@@ -22,5 +27,5 @@ export default defineConfig({
     // the browser test bounds the size of the scripts
     chunkSizeWarningLimit: 800,
   },
-  server: { host: '127.0.0.1', proxy: { '/api': { target: DEVELOPMENT_NODE, changeOrigin: true } } },
+  server: { host: '127.0.0.1', proxy: { '^/(api|healthz|readyz|metrics)\\b': proxy } },
 })

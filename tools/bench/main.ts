@@ -17,6 +17,7 @@ import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
+import { measurePage } from './page.ts'
 import { measureServices } from './services.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn, VPN_PARTS } from './vpn/measure-vpn.ts'
@@ -39,6 +40,7 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   vpn: measureVpn,
   files: measureFiles,
   services: measureServices,
+  page: measurePage,
 }
 
 /** The parts of a measure that can be asked for alone. */

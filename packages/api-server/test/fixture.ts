@@ -15,7 +15,7 @@ import {
   type VpnView,
 } from '@mesh/api-contract'
 import { type Clock, MeshError, silentLogger, systemClock, systemRandom, tryParsePeerId } from '@mesh/core'
-import { createLedger, type Ledger } from '@mesh/ledger'
+import { createLedger, type Ledger, type Signer } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import {
   type ApiListener,
@@ -55,11 +55,13 @@ export interface TestNodeInit extends ApiServerInit {
   readonly withoutNetwork?: boolean
   readonly vpn?: VpnPort
   readonly clock?: Clock
+  /** A new one unless given. */
+  readonly signer?: Signer
 }
 
 export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> {
   const clock = init.clock ?? systemClock
-  const ledger = createLedger({}, { signer: newSigner(), verify: createNodeVerifier(), clock })
+  const ledger = createLedger({}, { signer: init.signer ?? newSigner(), verify: createNodeVerifier(), clock })
   const listenersOfNetwork = new Set<(event: NetworkEvent) => void>()
   const server = createApiServer(init, {
     ledger,

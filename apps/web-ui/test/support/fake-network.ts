@@ -1,6 +1,6 @@
 /** A network of any size for the map and the traffic page, made of answers. */
 import type { PathReportView, PeerView, TrafficHistoryView } from '@mesh/api-contract'
-import { createSigner } from '@mesh/ledger'
+import { createSigner, type Signer } from '@mesh/ledger'
 import { type FakeNode, peer, SELF } from './fake-node.ts'
 
 const NAMES = [
@@ -45,12 +45,17 @@ export function answerNetwork(node: FakeNode, { peers, reports }: FakeNetwork): 
   for (const [path, body] of Object.entries(answers)) node.answer(path, () => ({ status: 200, body }))
 }
 
-function peerAt(at: number): PeerView {
+/** The signer of a machine of the network. */
+export function signerAt(at: number): Signer {
   const seed = new Uint8Array(32)
   new DataView(seed.buffer).setUint32(0, at + 10)
+  return createSigner(seed)
+}
+
+function peerAt(at: number): PeerView {
   const name = `${NAMES[at % NAMES.length]}${at < NAMES.length ? '' : `-${Math.floor(at / NAMES.length) + 1}`}`
   const site = Math.floor(at / SITE_SIZE)
-  return peer(createSigner(seed).peerId, name, {
+  return peer(signerAt(at).peerId, name, {
     Connected: at % 11 !== 8,
     Path: at % 7 === 1 ? 'relayed' : 'direct',
     Addresses: [`/ip4/203.0.${site}.${(at % SITE_SIZE) + 2}/udp/4001/quic-v1`],

@@ -6,15 +6,10 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import {
-  type ApiServerComponents,
-  type AssetsPort,
-  createApiServer,
-  type NetworkPort,
-  type PeerState,
-} from '@mesh/api-server'
-import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
+import { type ApiServerComponents, type AssetsPort, createApiServer } from '@mesh/api-server'
+import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
+import { playNetwork } from './played-network.ts'
 
 const APP = join(import.meta.dirname, '../..')
 const TYPES: Readonly<Record<string, string>> = {
@@ -88,7 +83,7 @@ export async function servePage(
       logger: silentLogger,
       version: { version: '0.1.0', protocols: () => [] },
       health: { problems: () => [], ready: () => true },
-      network: playedNetwork(),
+      network: playNetwork(2).port,
       assets,
       ...components,
     },
@@ -101,35 +96,5 @@ export async function servePage(
       await server.stop()
       await ledger.stop()
     },
-  }
-}
-
-function playedNetwork(): NetworkPort {
-  const none = { totalIn: 0, totalOut: 0, rateIn: 0, rateOut: 0 }
-  const peers = [playedPeer('direct', 4), playedPeer('relayed', 61)]
-  return {
-    members: () => peers.map(({ id }) => id),
-    peers: () => peers,
-    addPeer: (address) => parsePeerId(address),
-    forget: async () => false,
-    pathReports: () => [],
-    probe: () => Promise.resolve({ path: 'direct', transport: 'tcp', rttMs: 4 }),
-    traffic: { total: () => none, byProtocol: () => new Map(), byPeer: () => new Map() },
-    subscribe: () => () => {},
-  }
-}
-
-function playedPeer(path: 'direct' | 'relayed', rttMs: number): PeerState {
-  return {
-    id: createSigner(crypto.getRandomValues(new Uint8Array(32))).peerId,
-    connected: true,
-    member: true,
-    path,
-    transport: 'tcp',
-    addresses: [],
-    rttMs,
-    lastSeen: undefined,
-    lastError: undefined,
-    agent: undefined,
   }
 }
