@@ -1,7 +1,11 @@
 /** Addresses on this machine that a browser may open. */
 
 const HTTPS_PORTS: readonly string[] = ['443', '8443']
-const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]', '': '127.0.0.1' }
+const ANY_ADDRESS: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '[::]': '[::1]',
+  '': '127.0.0.1',
+}
 const HOST_AND_PORT = /^(localhost|[\d.]*|\[[\da-f:.]+\]):(\d{1,5})$/i
 
 /**

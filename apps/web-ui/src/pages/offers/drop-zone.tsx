@@ -25,8 +25,8 @@ export function DropZone() {
       <p>
         <b>Drop files anywhere on this page</b>
         <span>
-          Each has {bytesInWords(MAX_UPLOAD_BYTES)} at most. The node keeps a copy and offers it under the name of
-          the file. An offer of the same name is replaced.
+          Each has {bytesInWords(MAX_UPLOAD_BYTES)} at most. The node keeps a copy and offers it under the
+          name of the file. An offer of the same name is replaced.
         </span>
       </p>
       <input
