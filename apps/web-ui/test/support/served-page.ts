@@ -11,6 +11,7 @@ import {
   type AssetsPort,
   createApiServer,
   type NetworkPort,
+  type OffersPort,
   type PeerState,
 } from '@mesh/api-server'
 import { parsePeerId, silentLogger, systemClock, systemRandom } from '@mesh/core'
@@ -70,6 +71,8 @@ export async function buildPage(): Promise<BuiltPage> {
 export interface ServedPage {
   readonly url: string
   readonly ledger: Ledger
+  /** The node joins with these offers; until then it has none. */
+  attachOffers(offers: OffersPort): void
   stop(): Promise<void>
 }
 
@@ -97,6 +100,7 @@ export async function servePage(
   return {
     url: listener.url,
     ledger,
+    attachOffers: (offers) => server.attachOffers(offers),
     async stop() {
       await server.stop()
       await ledger.stop()
