@@ -14,7 +14,7 @@ import { addSample, NO_SAMPLES, rateOf, type Samples } from '../model/upload-rat
 /** Files that are sent at the same time. */
 const MAX_SENDING = 2
 /** Files that the page lists: a person drops a few, not a whole disk. */
-export const MAX_UPLOADS = 200
+const MAX_UPLOADS = 200
 /** The times that the node may correct the place of a piece before the upload fails. */
 const MAX_CORRECTIONS = 3
 
@@ -26,7 +26,7 @@ export interface Upload {
   readonly TotalBytes: number
   /** The speed, in bytes per second. */
   readonly Rate: number
-  /** Why it failed. */
+  /** The reason, with `failed`. */
   readonly error?: Error | undefined
 }
 
@@ -39,9 +39,9 @@ interface Sending {
 
 export interface Uploads {
   readonly subscribe: (listener: () => void) => () => void
-  /** In the order in which they were added. */
+  /** Lists the uploads, oldest first. */
   readonly list: () => readonly Upload[]
-  /** Beyond `MAX_UPLOADS`, files are left out. */
+  /** Adds files and sends them; leaves out those beyond `MAX_UPLOADS`. */
   add(files: readonly File[]): void
   /** Goes on with an upload that failed, from where it stopped. */
   retry(id: number): void

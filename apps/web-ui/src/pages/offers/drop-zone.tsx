@@ -65,7 +65,7 @@ export function DropZone() {
 
 interface Dropped {
   readonly files: readonly File[]
-  /** Names of folders. */
+  /** The names of the folders. */
   readonly folders: readonly string[]
 }
 

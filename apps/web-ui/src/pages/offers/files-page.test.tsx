@@ -51,7 +51,7 @@ test('a refused file says why and can be tried again', async () => {
   await text('Free some space.')
   node.answer('PUT /api/node/files/a.txt/content', ok(SENT))
   fireEvent.click(screen.getByRole('button', { name: 'Try again to send a.txt' }))
-  await screen.findByRole('link', { name: 'a.txt' })
+  expect(await screen.findByRole('link', { name: 'a.txt' })).toBeDefined()
 })
 
 test('a dropped folder is refused, with the form that offers its path', async () => {

@@ -18,7 +18,7 @@ import css from './look-panel.module.css'
 import { Member } from './own-panels.tsx'
 import { Receive } from './receive.tsx'
 
-/** What is in a file or folder of a member: the member is asked, and nothing is fetched. */
+/** Asks a member what is in its file or folder, and lists that; fetches nothing. */
 export function LookPanel({ name, remote }: { name: string; remote: boolean }) {
   const files = useRead('listFiles', {})
   const provider = files.data?.find(({ Name }) => Name === name)?.PeerID
