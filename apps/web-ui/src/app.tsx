@@ -7,6 +7,7 @@ import { ClientProvider } from './data/client-context.tsx'
 import { MachinesProvider } from './data/machines.tsx'
 import { SessionProvider } from './data/session-context.tsx'
 import type { Session } from './data/session.ts'
+import { UploadsProvider } from './data/uploads-context.tsx'
 import { TokenPage } from './frame/token-page.tsx'
 import { createLive } from './live/live.ts'
 import { LiveProvider } from './live/live-context.tsx'
@@ -65,7 +66,9 @@ function Inside({ client, queryClient, router, clock }: InsideProps) {
         <LiveProvider value={live}>
           <KeyboardProvider>
             <MachinesProvider>
-              <RouterProvider router={router} />
+              <UploadsProvider>
+                <RouterProvider router={router} />
+              </UploadsProvider>
             </MachinesProvider>
           </KeyboardProvider>
         </LiveProvider>

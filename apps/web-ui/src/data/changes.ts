@@ -149,6 +149,10 @@ export const useRemoveOffer = (kind: OfferKind) =>
     }
   })
 
+/** Fetches a file or folder of a member into the inbox of the node. */
+export const useReceiveFile = () =>
+  useChange(['listNodeDownloads'], (client, name: string) => client.receiveNodeFile({ name }))
+
 /** Ends a download and forgets it; what has come stays on the disk. */
 export const useEndDownload = () =>
   useChange(['listNodeDownloads'], (client, name: string) => client.deleteNodeDownload({ name }))

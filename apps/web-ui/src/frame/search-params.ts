@@ -57,14 +57,14 @@ export function validateBlocksSearch(search: Record<string, unknown>): BlocksSea
 
 /** The state that the pages of services and files keep in the address. */
 export interface OffersSearch extends ListSearch {
-  /** The panel that is open: a form (`offer`, `connect`) or one service, connection, file or download of this node. */
+  /** The panel that is open: a form (`offer`, `connect`), what is in a member's file (`look`), or one service, connection, file or download of this node. */
   readonly view?: OffersView | undefined
   /** The subject of the panel. */
   readonly name?: string
 }
 
 const SERVICES_VIEWS = ['offer', 'connect', 'service', 'connection'] as const
-const FILES_VIEWS = ['offer', 'file', 'download'] as const
+const FILES_VIEWS = ['offer', 'file', 'download', 'look'] as const
 type OffersView = (typeof SERVICES_VIEWS)[number] | (typeof FILES_VIEWS)[number]
 
 export function validateServicesSearch(search: Record<string, unknown>): OffersSearch {

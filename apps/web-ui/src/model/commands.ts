@@ -68,6 +68,20 @@ export function receiveCommand(name: string, destination?: string): string {
   return namedCommand('file-receive', name, ...(destination === undefined ? [] : [destination]))
 }
 
+/** Fetches a file or folder of a member into the inbox of the node. */
+export function receiveCommands({ origin, name }: Omit<OfferAt, 'kind'>): Commands {
+  return { curl: `curl -X PUT ${shellQuote(inboxUrl(origin, name))}`, mesh: receiveCommand(name) }
+}
+
+/** Asks the member that offers a file or folder what is in it. */
+export function lookCommand({ origin, name }: Omit<OfferAt, 'kind'>): string {
+  return `curl ${shellQuote(inboxUrl(origin, name))}`
+}
+
+function inboxUrl(origin: string, name: string): string {
+  return `${origin}/api/node/inbox/${encodeURIComponent(name)}`
+}
+
 /** Ends a download of the node and forgets it. */
 export function endDownloadCommand({ origin, name }: Omit<OfferAt, 'kind'>): string {
   return `curl -X DELETE ${shellQuote(`${origin}/api/node/downloads/${encodeURIComponent(name)}`)}`

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { type ApiServerComponents, type AssetsPort, createApiServer } from '@mesh/api-server'
+import { type ApiServerComponents, type AssetsPort, createApiServer, type OffersPort } from '@mesh/api-server'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { playNetwork } from './played-network.ts'
@@ -65,6 +65,8 @@ export async function buildPage(): Promise<BuiltPage> {
 export interface ServedPage {
   readonly url: string
   readonly ledger: Ledger
+  /** The node joins with these offers; until then it has none. */
+  attachOffers(offers: OffersPort): void
   stop(): Promise<void>
 }
 
@@ -92,6 +94,7 @@ export async function servePage(
   return {
     url: listener.url,
     ledger,
+    attachOffers: (offers) => server.attachOffers(offers),
     async stop() {
       await server.stop()
       await ledger.stop()

@@ -17,6 +17,7 @@ import { Glyph } from '../../parts/glyph.tsx'
 import { Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import { ReachMark } from '../../parts/reach-mark.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { EmptyPicture } from '../../parts/empty-picture.tsx'
 import page from '../page.module.css'
 import css from './exit.module.css'
 
@@ -77,6 +78,7 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
         <h2>
           Offered <span>by members</span>
         </h2>
+        {offers.length === 0 && <EmptyPicture of="exit" />}
         {offers.length === 0 && (
           <p className={css.faint}>
             Nobody offers to be the exit. A member that is started with <code>--advertise-exit</code> does.

@@ -15,6 +15,7 @@ import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
 import { Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import { QrCode } from '../../parts/qr-code.tsx'
 import { Age } from '../../parts/time.tsx'
+import { EmptyPicture } from '../../parts/empty-picture.tsx'
 import page from '../page.module.css'
 import css from './guests.module.css'
 
@@ -80,7 +81,12 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
   const [removing, setRemoving] = useState<string>()
   return (
     <section className={page.section} aria-label="Guests of this node">
-      {guests.length === 0 && <p className={css.faint}>No guests.</p>}
+      {guests.length === 0 && (
+        <>
+          <EmptyPicture of="guests" />
+          <p className={css.faint}>No guests.</p>
+        </>
+      )}
       <ul>
         {guests.map(({ Name, Address, Address6, Handshake, BytesIn, BytesOut, ...config }) => (
           <li key={Name} className={css.row}>

@@ -9,6 +9,7 @@ import { shownName } from '../../model/shown-name.ts'
 import { buttonLink } from '../../parts/button.tsx'
 import { cx } from '../../parts/class-names.ts'
 import { Command } from '../../parts/copy.tsx'
+import { EmptyPicture } from '../../parts/empty-picture.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
 import { Cell, rowLink } from '../../parts/table.tsx'
 import { WriteMark } from '../../parts/write-mark.tsx'
@@ -59,6 +60,7 @@ export function NamesPage() {
       panel={panel}
       empty={
         <EmptyNote title="No names yet">
+          <EmptyPicture of="names" />
           <p>
             A name is a regular expression with the records that it answers. Add one here, or from a terminal:
           </p>

@@ -1,37 +1,46 @@
 import { Link } from '@tanstack/react-router'
 import type { FileView, ServiceView } from '@mesh/api-contract'
-import { useNames } from '../../data/machines.tsx'
+import { useMachines, useNames } from '../../data/machines.tsx'
 import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
+import { machineOf } from '../../model/machine.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
 import { Unread } from '../../parts/notes.tsx'
+import { ReachMark } from '../../parts/reach-mark.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { Cell, type Column, rowLink } from '../../parts/table.tsx'
 import page from '../page.module.css'
 import css from './offers.module.css'
 import { countOf, filterByName, NothingFits } from './offers-section.tsx'
+import { OpenLink } from './open-link.tsx'
+import { Receive } from './receive.tsx'
 
-const COLUMNS: readonly Column[] = [{ title: 'Name' }, { title: 'Offered by' }, { title: 'Use it' }]
+const COLUMNS: readonly Column[] = [
+  { title: 'Name' },
+  { title: 'Offered by' },
+  { title: 'Reached' },
+  { title: 'Use it' },
+]
 
 interface MembersOffersProps {
   readonly kind: 'services' | 'files'
   readonly filter: string
-  /** True to show also what this node offers itself: where the page may not show that above. */
-  readonly withOwn: boolean
+  /** The page was not opened on the machine of the node: it cannot show above what the node offers itself. */
+  readonly remote: boolean
   readonly openName?: string | undefined
 }
 
 /** Shows what members announced in the ledger. */
-export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffersProps) {
+export function MembersOffers({ kind, filter, remote, openName }: MembersOffersProps) {
   const services = useRead('listServices', {}, { enabled: kind === 'services' })
   const files = useRead('listFiles', {}, { enabled: kind === 'files' })
   const summary = useRead('getSummary', {})
   const read = kind === 'services' ? services : files
   const self = summary.data?.NodeID
-  const offers = toldOnce(read.data)?.filter(({ PeerID }) => withOwn || PeerID !== self)
+  const offers = toldOnce(read.data)?.filter(({ PeerID }) => remote || PeerID !== self)
   const shown = filterByName(offers ?? [], filter)
   return (
     <section className={`${page.section} ${css.section}`} aria-label="Offered by members">
@@ -56,7 +65,7 @@ export function MembersOffers({ kind, filter, withOwn, openName }: MembersOffers
           rows={shown}
           rowKey={idOf}
           isSelected={({ Name }) => Name === openName}
-          renderCells={(offer) => <MemberCells kind={kind} offer={offer} />}
+          renderCells={(offer) => <MemberCells kind={kind} offer={offer} remote={remote} />}
         />
       )}
     </section>
@@ -70,8 +79,14 @@ function toldOnce<Offer extends ServiceView | FileView>(offers: readonly Offer[]
 
 const idOf = ({ Name, PeerID }: ServiceView | FileView) => JSON.stringify([Name, PeerID])
 
-function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: ServiceView | FileView }) {
+interface MemberCellsProps extends Pick<MembersOffersProps, 'kind' | 'remote'> {
+  readonly offer: ServiceView | FileView
+}
+
+function MemberCells({ kind, offer, remote }: MemberCellsProps) {
   const nameOf = useNames()
+  const { machines = [] } = useMachines()
+  const machine = machineOf(machines, offer.PeerID)
   const { Name: name, PeerID: peer } = offer
   return (
     <>
@@ -85,7 +100,11 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
             {shownName(name)}
           </Link>
         ) : (
-          <Link to="/ledger" search={{ bucket: 'files', key: name }} className={rowLink}>
+          <Link
+            to="/files"
+            search={(search) => ({ ...search, view: 'look' as const, name })}
+            className={rowLink}
+          >
             {shownName(name)}
           </Link>
         )}
@@ -94,11 +113,15 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
         <Glyph id={peer} />
         <span className={css.memberName}>{nameOf(peer)}</span>
       </Cell>
+      <Cell className={css.wide}>{machine !== undefined && <ReachMark machine={machine} />}</Cell>
       <Cell className={css.use}>
         {kind === 'services' ? (
           <ConnectWord name={name} />
         ) : (
-          <Copy text={receiveCommand(name)} what="command" mono />
+          <>
+            {!remote && <Receive name={name} />}
+            <Copy text={receiveCommand(name)} what="command" mono />
+          </>
         )}
       </Cell>
     </>
@@ -108,6 +131,12 @@ function MemberCells({ kind, offer }: { kind: 'services' | 'files'; offer: Servi
 /** The row itself is the link; what is connected already opens with its address. */
 function ConnectWord({ name }: { name: string }) {
   const { data } = useNodeConnections()
-  const isConnected = data?.some(({ Name }) => Name === name) === true
-  return isConnected ? 'Connected here' : <span className={page.link}>Connect</span>
+  const connection = data?.find(({ Name }) => Name === name)
+  if (connection === undefined) return <span className={page.link}>Connect</span>
+  return (
+    <>
+      <span>Connected here</span>
+      <OpenLink name={shownName(name)} listen={connection.Listen} />
+    </>
+  )
 }

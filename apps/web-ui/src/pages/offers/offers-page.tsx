@@ -13,11 +13,15 @@ import { cx } from '../../parts/class-names.ts'
 import { Command } from '../../parts/copy.tsx'
 import { useRowWalk } from '../../parts/rows.tsx'
 import page from '../page.module.css'
+import { EmptyPicture } from '../../parts/empty-picture.tsx'
+import { DropZone } from './drop-zone.tsx'
+import { LookPanel } from './look-panel.tsx'
 import { MembersOffers } from './members-offers.tsx'
 import { ConnectPanel, OfferPanel } from './offer-panels.tsx'
 import css from './offers.module.css'
 import { OffersSection } from './offers-section.tsx'
 import { ConnectionPanel, DownloadPanel, FilePanel, ServicePanel } from './own-panels.tsx'
+import { UploadList } from './upload-list.tsx'
 import { ConnectionRows, DownloadRows, FileRows, ServiceRows } from './own-rows.tsx'
 
 interface OffersPageProps {
@@ -94,6 +98,7 @@ export function ServicesPage() {
         filter={filter}
         empty={
           <>
+            <EmptyPicture of="services" />
             <p>
               A web server, ssh, a database: what listens on this machine, members reach by a name. They need
               no VPN for it, and nobody else can connect.
@@ -123,7 +128,7 @@ export function ServicesPage() {
       <MembersOffers
         kind="services"
         filter={filter}
-        withOwn={remote}
+        remote={remote}
         openName={view === 'connect' ? name : undefined}
       />
     </OffersPage>
@@ -147,16 +152,20 @@ export function FilesPage() {
         <>
           {view === 'offer' && <OfferPanel kind="file" given={name} />}
           {view === 'download' && <DownloadPanel key={`download ${name}`} name={name} read={downloads} />}
+          {view === 'look' && <LookPanel key={`look ${name}`} name={name} remote={remote} />}
           {view === 'file' && <FilePanel key={`file ${name}`} name={name} read={files} />}
         </>
       }
     >
+      {files.data !== undefined && <DropZone />}
+      <UploadList />
       <OffersSection
         title="Offered by this node"
         read={files}
         filter={filter}
         empty={
           <>
+            <EmptyPicture of="files" />
             <p>
               A file or folder of this machine that members fetch by a name, straight from here: the network
               learns the name, never the content.
@@ -173,7 +182,12 @@ export function FilesPage() {
           {(shown) => <DownloadRows rows={shown} openName={view === 'download' ? name : undefined} />}
         </OffersSection>
       )}
-      <MembersOffers kind="files" filter={filter} withOwn={remote} />
+      <MembersOffers
+        kind="files"
+        filter={filter}
+        remote={remote}
+        openName={view === 'look' ? name : undefined}
+      />
     </OffersPage>
   )
 }

@@ -27,6 +27,7 @@ import { Rate } from '../../parts/rate.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import page from '../page.module.css'
 import css from './offers.module.css'
+import { OpenLink } from './open-link.tsx'
 import { EndDownload, Withdraw } from './withdraw.tsx'
 
 type Fact = readonly [term: string, fact: React.ReactNode]
@@ -92,7 +93,10 @@ function ConnectionFacts({ connection }: { connection: NodeConnectionView }) {
     <>
       <StateAndSentence {...connectionState(connection, name)} />
       <PanelSection title="Reached on this machine at">
-        <Copy text={Listen} what="address" mono wrap />
+        <p className={css.reached}>
+          <Copy text={Listen} what="address" mono wrap />
+          {connection.State === 'connected' && <OpenLink name={shownName(Name)} listen={Listen} />}
+        </p>
         {changesPort && <FreePortNote listen={Listen} />}
         {changesPort && <Command text={connectCommand(Name, fixedAddress(Listen))} />}
       </PanelSection>

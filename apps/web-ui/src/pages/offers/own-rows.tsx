@@ -15,6 +15,7 @@ import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Cell, type Column, rowLink } from '../../parts/table.tsx'
 import css from './offers.module.css'
+import { OpenLink } from './open-link.tsx'
 
 interface RowsProps<View> {
   readonly rows: readonly View[]
@@ -112,6 +113,9 @@ export function ConnectionRows(props: RowsProps<NodeConnectionView>) {
         <>
           <Cell className={css.place}>
             <Copy text={connection.Listen} what="address" mono />
+            {connection.State === 'connected' && (
+              <OpenLink name={shownName(connection.Name)} listen={connection.Listen} />
+            )}
           </Cell>
           <TrafficCells traffic={connection} />
         </>
