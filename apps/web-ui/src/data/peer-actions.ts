@@ -1,4 +1,4 @@
-/** What a person does with peers: connecting to them, and forgetting them. */
+/** Does what a person asks of peers: connecting to them, and forgetting them. */
 import type { PeerPingView } from '@mesh/api-contract'
 import type { UseMutationResult } from '@tanstack/react-query'
 import { useChange } from './changes.ts'

@@ -147,7 +147,7 @@ export function blockCommand(origin: string, index: number): string {
   return `curl ${shellQuote(`${origin}/api/blocks/${index}`)}`
 }
 
-/** What a node is asked of a peer. */
+/** The actions that a node takes with a peer. */
 interface PeerAt {
   readonly origin: string
   /** Its peer id, name or address. */

@@ -1,4 +1,4 @@
-/** What the ledger holds of one machine, from the lists that say whose each entry is. */
+/** Finds what the ledger holds of one machine, from the lists that say whose each entry is. */
 import type { DnsView, FileView, ServiceView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { BUCKETS } from '@mesh/core'
 import type { Machine } from './machine.ts'
@@ -23,7 +23,7 @@ export interface MachineParts {
   readonly files: readonly string[]
   /** Patterns of names that lead to one of its addresses. */
   readonly patterns: readonly string[]
-  /** Networks behind it. */
+  /** The networks behind the machine. */
   readonly routes: readonly string[]
   /** The VPN's knowledge of it. */
   readonly vpn: VpnPeerView | undefined

@@ -1,4 +1,4 @@
-/** What changed between two texts, line by line. */
+/** Finds what changed between two texts, line by line. */
 
 export interface DiffLine {
   readonly kind: 'same' | 'gone' | 'new'

@@ -28,13 +28,13 @@ export function useSort<Row>(columns: readonly SortableColumn<Row>[]) {
   }
 }
 
-/** For `compare`: by a figure; rows without one count as less than all others. */
+/** Orders by a figure, for `compare`; rows without one count as less than all others. */
 export function byFigure<Row>(figureOf: (row: Row) => number | null | undefined) {
   const figure = (row: Row) => figureOf(row) ?? -1
   return (a: Row, b: Row) => figure(a) - figure(b)
 }
 
-/** For `compare`: by a text, in the order of people. */
+/** Orders by a text, for `compare`, as people do. */
 export function byText<Row>(textOf: (row: Row) => string) {
   return (a: Row, b: Row) => COLLATOR.compare(textOf(a), textOf(b))
 }

@@ -58,7 +58,7 @@ function LastPing({ pings, path, vpn }: Measured) {
   )
 }
 
-/** `3.9 ms to 6 ms; 12 sent, 1 lost (8 %)`. */
+/** Sums pings up: `3.9 ms to 6 ms; 12 sent, 1 lost (8 %)`. */
 function summaryOf({ pings, sent, lost }: Measured): string {
   const times = pings.flatMap(({ roundTripMs }) => roundTripMs ?? [])
   const range =

@@ -10,9 +10,9 @@ export const MAX_PINGS = 60
 
 /** The outcome of one ping. */
 export interface Ping {
-  /** Counts from 0. */
+  /** The number of the ping, counted from 0. */
   readonly number: number
-  /** Undefined: no answer. */
+  /** The round trip in ms; undefined when no answer came. */
   readonly roundTripMs: number | undefined
 }
 
@@ -24,7 +24,7 @@ export interface Pings {
   readonly sent: number
   readonly lost: number
   readonly path: 'direct' | 'relayed' | undefined
-  /** What the last ping through the VPN told of the ways over UDP. */
+  /** Holds what the last ping through the VPN told of the ways over UDP. */
   readonly vpn: VpnPingView | undefined
   /** Why the last ping had no answer. */
   readonly error: Error | undefined

@@ -21,7 +21,7 @@ type Change = KeptBlockView['Changed'][number]
 /** Longer differences are shown in part until somebody asks for more. */
 const LINES_SHOWN = 24
 
-/** What one key was before and after, who signed it, and whether that is true. */
+/** Shows what one key was before and after, who signed it, and whether that is true. */
 export function BlockChange({ change }: { change: Change }) {
   const { Bucket, Key, Before, After } = change
   return (

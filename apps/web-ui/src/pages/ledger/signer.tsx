@@ -6,7 +6,7 @@ import { Glyph } from '../../parts/glyph.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import css from './ledger.module.css'
 
-/** Whether a signature fits, as this browser found. */
+/** Says whether a signature fits, as this browser found. */
 export function SignatureMark({ check }: { check: SignatureCheck }) {
   switch (check) {
     case 'verified':

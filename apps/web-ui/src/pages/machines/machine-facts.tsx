@@ -7,7 +7,7 @@ import { ReachMark } from '../../parts/reach-mark.tsx'
 import { Age } from '../../parts/time.tsx'
 import page from '../page.module.css'
 
-/** What a machine is, and how it is reached. */
+/** Shows what a machine is, and how it is reached. */
 export function MachineFacts({ machine }: { machine: Machine }) {
   const { id, addresses, os, arch, version, peer, reach } = machine
   const facts: Fact[] = addresses.map((address) => [

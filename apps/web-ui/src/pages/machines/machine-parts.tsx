@@ -13,7 +13,7 @@ import css from './machine-panel.module.css'
 /** Longer lists are shown in part until somebody asks for more. */
 const SHOWN = 8
 
-/** What a machine has in the network: names, services, files, routes, and its entries in the ledger. */
+/** Lists what a machine has in the network: names, services, files, routes, and its entries in the ledger. */
 export function MachineParts({ machine }: { machine: Machine }) {
   const { services, files, patterns, routes, entries } = useParts(machine)
   return (

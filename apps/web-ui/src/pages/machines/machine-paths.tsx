@@ -9,7 +9,7 @@ import css from './machine-panel.module.css'
 
 interface MachinePathsProps {
   readonly peer: PeerView
-  /** What the last ping through the VPN told. */
+  /** Shows what the last ping through the VPN told. */
   readonly vpn: VpnPingView | undefined
 }
 

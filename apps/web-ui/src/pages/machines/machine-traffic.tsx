@@ -2,7 +2,7 @@ import type { PeerView } from '@mesh/api-contract'
 import { Facts, PanelSection } from '../../parts/panel.tsx'
 import { Flow } from '../../parts/rate.tsx'
 
-/** What flows between this node and the machine. */
+/** Shows what flows between this node and the machine. */
 export function MachineTraffic({ peer }: { peer: PeerView }) {
   if (peer.TotalIn + peer.TotalOut === 0) return null
   return (
