@@ -45,7 +45,7 @@ function Setting({ setting: { Name, Summary, Value, Source, Place } }: { setting
     <div className={css.setting}>
       <dt>
         <code>{Name}</code>
-        <p>{shownText(Summary)}</p>
+        <p>{shownText(Summary.replaceAll('`', ''))}</p>
       </dt>
       <dd>
         {Value === '' ? (
