@@ -25,7 +25,7 @@ export function BlockCells({ block, hasArrived }: BlockCellsProps) {
           params={{ index: String(Index) }}
           search
           className={rowLink}
-          aria-label={`Block ${Index}`}
+          aria-label={`Block ${countInWords(Index)}`}
         >
           {countInWords(Index)}
         </Link>
@@ -52,7 +52,7 @@ export function BlockCells({ block, hasArrived }: BlockCellsProps) {
             params={{ index: String(Index - 1) }}
             search
             className={css.hashLink}
-            aria-label={`Previous block, ${Index - 1}`}
+            aria-label={`Previous block, ${Index - 1}: ${shortHash(PrevHash)}`}
           >
             {shortHash(PrevHash)}
           </Link>

@@ -96,13 +96,7 @@ function heartbeatsLast(changed: KeptBlockView['Changed']): KeptBlockView['Chang
 
 function BlockNeighbour({ index, hash }: { index: number; hash: string }) {
   return (
-    <Link
-      to="/blockchain/$index"
-      params={{ index: String(index) }}
-      search
-      className={css.hashLink}
-      aria-label={`Previous block, ${index}`}
-    >
+    <Link to="/blockchain/$index" params={{ index: String(index) }} search className={css.hashLink}>
       block {countInWords(index)} <span>{shortHash(hash)}</span>
     </Link>
   )

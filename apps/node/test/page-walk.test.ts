@@ -1,0 +1,221 @@
+/** The page of a real node, beside two others with traffic: every screen, at two widths and in both themes, and writes. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { eventually } from '@mesh/testkit'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { seriousFaults } from '../../web-ui/test/support/axe.ts'
+import { browserPath, launchBrowser, type Misdeeds, watchPage } from '../../web-ui/test/support/browser.ts'
+import { createMesh, makeToken, type NodeProcess } from './harness.ts'
+
+const SEEN = { timeout: 15_000 }
+const DESK = { width: 1440, height: 900 }
+const PHONE = { width: 390, height: 844 }
+/** The node that serves the page is the one that people run: it embeds the built page. */
+const isBuilt = process.env['MESH_TEST_BUILD'] === '1'
+const why = browserPath === undefined ? 'no Chromium is installed' : 'nothing is built'
+const skipped = browserPath === undefined || !isBuilt
+/** A folder for a picture of each screen. */
+const pictures = process.env['MESH_SCREENS']
+
+describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})` : ''}`, () => {
+  const mesh = createMesh()
+  const token = makeToken()
+  const web = createServer((_req, res) => res.end('hello'))
+  let home: NodeProcess
+  let near: NodeProcess
+  let far: NodeProcess
+  let browser: Browser
+  let stopTraffic = () => {}
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+    const { port } = web.address() as AddressInfo
+    home = await mesh.start({ token, args: ['--name=home', '--peerguard'] })
+    const bootstrap = `--discovery-bootstrap-peers=${home.addresses[0]}`
+    const others = ['near', 'far'].map((name) => mesh.start({ token, args: [bootstrap, `--name=${name}`] }))
+    ;[near, far] = (await Promise.all(others)) as [NodeProcess, NodeProcess]
+    const { client } = near
+    await eventually(
+      () => client.putNodeService({ name: 'wiki', body: { Target: `127.0.0.1:${port}` } }),
+      SLOW,
+    )
+    const piece = { name: 'report.txt', from: '0', of: '5', body: new TextEncoder().encode('hello') }
+    await client.uploadNodeFile(piece)
+    await far.client.createDns({ body: { Regex: '^git\\.lab\\.$', Records: { A: '10.1.0.5' } }, wait: '5s' })
+    await far.client.putJson({ bucket: 'notes', key: 'greeting', body: { text: 'hello' }, wait: '5s' })
+    await eventually(async () => {
+      expect(await home.client.listServices()).toHaveLength(1)
+      expect(await home.client.listFiles()).toHaveLength(1)
+      expect(await home.client.listDns()).toHaveLength(1)
+      expect(await home.client.getEntry({ bucket: 'notes', key: 'greeting' })).toEqual({ text: 'hello' })
+    }, SLOW)
+    await home.client.putNodeConnection({ name: 'wiki', body: { Listen: '127.0.0.1:0' } })
+    stopTraffic = await startTraffic(home)
+    browser = await launchBrowser(browserPath ?? '')
+  }, 120_000)
+  afterAll(async () => {
+    stopTraffic()
+    await browser?.close()
+    await mesh.cleanUp()
+    web.close()
+  })
+
+  const screens = (): readonly (readonly [path: string, shows: string])[] => [
+    ['/', 'online'],
+    ['/map', 'direct'],
+    ['/map?view=table', 'near'],
+    ['/machines', 'far'],
+    [`/machines/${near.id}`, 'Known at'],
+    ['/peers', 'near'],
+    [`/peers/${far.id}`, 'far'],
+    ['/names', '^git\\.lab\\.$'],
+    ['/services', 'wiki'],
+    ['/services?view=connection&name=wiki', 'Reached on this machine at'],
+    ['/files', 'report.txt'],
+    ['/files?view=look&name=report.txt', '5 B'],
+    ['/guests', 'Guests'],
+    ['/exit', 'Exit node'],
+    ['/ledger?bucket=notes&key=greeting', 'greeting'],
+    ['/blockchain', 'notes'],
+    ['/blockchain/1', 'Block 1'],
+    ['/access', 'Access'],
+    ['/traffic', 'By protocol'],
+    ['/diagnostics', 'Discovery'],
+    ['/settings', 'api-cors'],
+    ['/settings?view=api', 'GET'],
+    ['/more', 'Blockchain'],
+  ]
+
+  test.each([
+    ['desk', DESK],
+    ['phone', PHONE],
+  ] as const)(
+    'every screen on a %s, in both themes',
+    async (size, viewport) => {
+      const page = await browser.newPage({ viewport })
+      const misdeeds = await watchPage(page, home.url)
+      const faults: string[] = []
+      for (const [path, shows] of screens()) {
+        await page.goto(home.url + path)
+        await page.getByText('live', { exact: true }).first().waitFor(SEEN)
+        await page.getByText(shows).filter({ visible: true }).first().waitFor(SEEN)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          for (const fault of await seriousFaults(page)) faults.push(`${path} ${colorScheme}: ${fault}`)
+          await takePicture(
+            page,
+            `${path.replaceAll(/\W+/g, '-').slice(1, 20) || 'overview'}-${size}-${colorScheme}`,
+          )
+        }
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        if (wide > 0) faults.push(`${path} is ${wide} px too wide`)
+      }
+      expect(faults).toEqual([])
+      await expectNoMisdeeds(misdeeds)
+      await page.close()
+    },
+    240_000,
+  )
+
+  test('what is written on the page reaches the other nodes', async () => {
+    const page = await browser.newPage({ viewport: DESK })
+    const misdeeds = await watchPage(page, home.url)
+    const open = (path: string) => page.goto(home.url + path)
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click(SEEN)
+    const type = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text, SEEN)
+
+    await open('/ledger?bucket=notes&view=new')
+    await type('Key', 'from-page')
+    await type('Value', 'milk')
+    await press('Write')
+    await eventually(
+      async () => expect(await far.client.getEntry({ bucket: 'notes', key: 'from-page' })).toBe('milk'),
+      SLOW,
+    )
+
+    await open('/names?view=new')
+    await type('Pattern', '^printer\\.$')
+    await type('Value', '10.1.0.9')
+    await press('Write')
+    await eventually(
+      async () => expect((await far.client.listDns()).map(({ Regex }) => Regex)).toContain('^printer\\.$'),
+      SLOW,
+    )
+
+    await open('/services?view=offer')
+    await type('Name', 'page')
+    await type('Target', new URL(home.url).host)
+    await press('Offer')
+    await eventually(
+      async () => expect((await near.client.listServices()).map(({ Name }) => Name)).toContain('page'),
+      SLOW,
+    )
+    await press('Withdraw')
+    await press('Withdraw')
+    await eventually(
+      async () => expect((await near.client.listServices()).map(({ Name }) => Name)).not.toContain('page'),
+      SLOW,
+    )
+
+    await open('/files')
+    const file = { name: 'from page.bin', mimeType: 'text/plain', buffer: Buffer.alloc(1_500_000, 'mesh') }
+    await page.getByLabel('Files to offer').setInputFiles(file)
+    await eventually(
+      async () => expect((await far.client.listFiles()).map(({ Name }) => Name)).toContain('from page.bin'),
+      SLOW,
+    )
+    await page.getByRole('button', { name: 'Receive report.txt', exact: true }).click(SEEN)
+    await eventually(async () => {
+      const [download] = await home.client.listNodeDownloads()
+      expect(download).toMatchObject({ Name: 'report.txt', State: 'received', Verified: true })
+    }, SLOW)
+
+    await open('/diagnostics')
+    await type('Level', 'info,api=debug')
+    await press('Set the level')
+    await eventually(async () => expect((await home.client.getLogLevel()).Level).toBe('info,api=debug'))
+    await press('Examine this machine')
+    await page.getByText('clock', { exact: true }).waitFor(SEEN)
+
+    await open('/peers')
+    await press('Connect to an address')
+    await type('Address or peer id', far.addresses[0] ?? '')
+    await press('Connect')
+    await page.getByText('connected, direct').waitFor(SEEN)
+    await expectNoMisdeeds(misdeeds)
+    await page.close()
+  }, 120_000)
+})
+
+const SLOW = { withinMs: 30_000 }
+
+/** Asks the service of another member again and again. @returns what ends it */
+async function startTraffic(node: NodeProcess): Promise<() => void> {
+  const listen = await eventually(async () => {
+    const { State, Listen } = await node.client.getNodeConnection({ name: 'wiki' })
+    expect(State).toBe('connected')
+    return Listen
+  }, SLOW)
+  const ask = () => void fetch(`http://${listen}/`).catch(() => {})
+  const timer = setInterval(ask, 200)
+  return () => clearInterval(timer)
+}
+
+/** An API without a VPN answers 404, which the page takes for what it is. */
+async function expectNoMisdeeds({ elsewhere, complaints, violations }: Misdeeds): Promise<void> {
+  const unexpected = complaints.filter((text) => !/\/api\/vpn|Failed to load resource.*404/.test(text))
+  expect({ elsewhere, unexpected, violations: await violations() }).toEqual({
+    elsewhere: [],
+    unexpected: [],
+    violations: [],
+  })
+}
+
+async function takePicture(page: Page, name: string): Promise<void> {
+  if (pictures === undefined) return
+  mkdirSync(pictures, { recursive: true })
+  writeFileSync(join(pictures, `${name}.png`), await page.screenshot())
+}
