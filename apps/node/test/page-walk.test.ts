@@ -46,12 +46,7 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     await client.uploadNodeFile(piece)
     await far.client.createDns({ body: { Regex: '^git\\.lab\\.$', Records: { A: '10.1.0.5' } }, wait: '5s' })
     await far.client.putJson({ bucket: 'notes', key: 'greeting', body: { text: 'hello' }, wait: '5s' })
-    await eventually(async () => {
-      expect(await home.client.listServices()).toHaveLength(1)
-      expect(await home.client.listFiles()).toHaveLength(1)
-      expect(await home.client.listDns()).toHaveLength(1)
-      expect(await home.client.getEntry({ bucket: 'notes', key: 'greeting' })).toEqual({ text: 'hello' })
-    }, SLOW)
+    await untilShared(home)
     await home.client.putNodeConnection({ name: 'wiki', body: { Listen: '127.0.0.1:0' } })
     stopTraffic = await startTraffic(home)
     browser = await launchBrowser(browserPath ?? '')
@@ -191,6 +186,16 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
 })
 
 const SLOW = { withinMs: 30_000 }
+
+/** Waits until the node has what the others offer and wrote. */
+async function untilShared({ client }: NodeProcess): Promise<void> {
+  await eventually(async () => {
+    expect(await client.listServices()).toHaveLength(1)
+    expect(await client.listFiles()).toHaveLength(1)
+    expect(await client.listDns()).toHaveLength(1)
+    expect(await client.getEntry({ bucket: 'notes', key: 'greeting' })).toEqual({ text: 'hello' })
+  }, SLOW)
+}
 
 /** Asks the service of another member again and again. @returns what ends it */
 async function startTraffic(node: NodeProcess): Promise<() => void> {

@@ -25,9 +25,9 @@ export interface OfferShelf<View> {
 export interface UploadPiece {
   readonly name: string
   readonly bytes: Uint8Array
-  /** Where the piece begins. */
+  /** The byte at which the piece begins, counted from 0. */
   readonly from: number
-  /** The bytes of the whole file. */
+  /** The size of the whole file, in bytes. */
   readonly totalBytes: number
 }
 

@@ -12,7 +12,7 @@ export interface LogPort {
   subsystems(): ReadonlyMap<string, LogLevelName>
   /** Changes the levels from now on; `keep` undefined leaves what is kept alone. @throws MeshError `node.bad_log_level` */
   set(level: string, keep: boolean | undefined): void
-  /** The kept lines after a number; all kept lines when the log has not come to that number. */
+  /** The kept lines after the number of a line, counted from 1; all kept lines when the log has not come to that number. */
   lines(after: number): LogLinesView
 }
 

@@ -1,6 +1,7 @@
 export interface RingBounds<Item> {
+  /** The number of items that are kept at most. */
   readonly maxItems: number
-  /** The sum of what `sizeOf` gives. */
+  /** The sum of what `sizeOf` gives, in its unit, at most. */
   readonly maxSize: number
   /** Gives the same for an item as long as it is kept. */
   readonly sizeOf: (item: Item) => number
@@ -27,6 +28,7 @@ export class BoundedRing<Item> {
     return this.first + this.items.length - 1
   }
 
+  /** Gives the item with the number, counted from 1; undefined when it is not kept. */
   at(number: number): Item | undefined {
     return this.items[number - this.first]
   }

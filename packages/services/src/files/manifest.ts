@@ -7,7 +7,7 @@ import { MAX_MANIFEST_BYTES, MAX_MANIFEST_ENTRIES, MAX_NAME_BYTES, MAX_PATH_BYTE
 import { pathByteLength } from './path-bytes.ts'
 
 export interface ManifestEntry {
-  /** Names joined by `/`, as `decodePath` makes them; for a share that is a single file, its name. */
+  /** Names joined by `/`; for a share that is a single file, its name. */
   readonly path: string
   readonly isFolder: boolean
   /** Bytes; 0 for a folder. */
