@@ -28,6 +28,7 @@ const NOT_LISTED: Readonly<Record<string, string>> = {
   parseIpv6Routes: "reads the kernel's own list",
   parseJsonBody: 'called for each request by http',
   parseKept: 'called by readStatement',
+  parsePeerAddress: 'tryParsePeerId and multiaddr() of the library, for text of this machine',
   parseTokenLine: 'called by parseTokenList',
   tryParseMultiaddr: 'multiaddr() of the library without its exception',
   tryParseJson: 'JSON.parse without its exception',

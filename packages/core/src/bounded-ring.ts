@@ -1,7 +1,7 @@
 export interface RingBounds<Item> {
   /** The number of items that are kept at most. */
   readonly maxItems: number
-  /** The sum of what `sizeOf` gives, in its unit, at most. */
+  /** The number that the sizes of the kept items sum up to at most. */
   readonly maxSize: number
   /** Gives the same for an item as long as it is kept. */
   readonly sizeOf: (item: Item) => number

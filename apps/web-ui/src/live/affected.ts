@@ -35,7 +35,8 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
         break
       case 'block.committed':
         block = event.data.Index
-        routes.add('listBlocks')
+        // with ownership off a block may replace the one of its index
+        addAll(routes, ['listBlocks', 'getKeptBlock'])
         break
       case 'ledger.changed':
         // the keys that are not named may be in any bucket

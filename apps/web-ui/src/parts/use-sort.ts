@@ -30,7 +30,8 @@ export function useSort<Row>(columns: readonly SortableColumn<Row>[]) {
 
 /** Orders by a figure, for `compare`; rows without one count as less than all others. */
 export function byFigure<Row>(figureOf: (row: Row) => number | null | undefined) {
-  const figure = (row: Row) => figureOf(row) ?? -1
+  // a time that nobody told is no number
+  const figure = (row: Row) => (Number.isFinite(figureOf(row)) ? Number(figureOf(row)) : -1)
   return (a: Row, b: Row) => figure(a) - figure(b)
 }
 

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../data/reads.ts'
+import { useTrafficHistory } from '../../data/traffic.ts'
 import { countInWords, rateInWords } from '../../model/rate-words.ts'
+import { Sparkline } from '../../parts/sparkline.tsx'
 import css from './overview.module.css'
 
 const TRAFFIC_EVERY_MS = 5_000
@@ -12,6 +14,7 @@ export function SummaryFacts() {
   const digest = useRead('getDigest', {})
   const node = useRead('getNode', {})
   const traffic = useRead('getTraffic', {}, { everyMs: TRAFFIC_EVERY_MS })
+  const { data: hour } = useTrafficHistory()
   const count = (value: number | undefined) => (value === undefined ? UNKNOWN : countInWords(value))
   return (
     <div className={css.facts}>
@@ -19,6 +22,14 @@ export function SummaryFacts() {
         <p>
           <Flow word="in" bytesPerSecond={traffic.data.RateIn} />
           <Flow word="out" bytesPerSecond={traffic.data.RateOut} />
+          {hour !== undefined && (
+            <Link to="/traffic">
+              <Sparkline
+                label="Traffic of the last hour"
+                values={hour.In.map((bytes, at) => bytes + (hour.Out[at] ?? 0))}
+              />
+            </Link>
+          )}
         </p>
       )}
       <p>
