@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)(`map and traffic in a browser${skippe
     await page.keyboard.press('j')
     await expect.poll(() => link.getAttribute('href')).not.toBe(first)
     await link.click()
-    await page.getByText('Connection from this node').waitFor(SEEN)
+    await page.getByRole('heading', { name: 'Paths' }).waitFor(SEEN)
     expect(await misdeeds.violations()).toEqual([])
     expect(misdeeds.complaints).toEqual([])
     await page.close()

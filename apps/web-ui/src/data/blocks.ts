@@ -15,10 +15,10 @@ const PAGE_BLOCKS = '100'
 const NEW_BLOCKS = '20'
 const BLOCKS_KEY = ['listBlocks']
 
-/** The blocks read so far; `more` reads the page below them. */
+/** The blocks read so far; `more` reads the page below them, and tells how many it found. */
 export function useBlocks(): {
   readonly read: UseQueryResult<KnownBlocks>
-  readonly more: UseMutationResult<void, Error, void>
+  readonly more: UseMutationResult<number, Error, void>
 } {
   const client = useClient()
   const queryClient = useQueryClient()
@@ -43,9 +43,10 @@ export function useBlocks(): {
     mutationFn: async () => {
       const known = shown()
       const before = known && nextBefore(known)
-      if (before === undefined) return
+      if (before === undefined) return 0
       const older = await client.listBlocks({ before: String(before), last: PAGE_BLOCKS })
       queryClient.setQueryData<KnownBlocks>(BLOCKS_KEY, (now) => now && (joinBlocks(now, older) ?? now))
+      return older.Blocks.length
     },
   })
   return { read, more }

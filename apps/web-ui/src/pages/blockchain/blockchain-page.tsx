@@ -68,6 +68,9 @@ export function BlockchainPage() {
       note={
         <>
           {known !== undefined && <ChainFacts known={known} />}
+          <p role="status" className={css.soft}>
+            {more.data === 0 && 'This node keeps no older blocks.'}
+          </p>
           {more.error !== null && (
             <ErrorNote
               title="Older blocks could not be read"
