@@ -1,7 +1,7 @@
 export interface RingBounds<Item> {
   /** The number of items that are kept at most. */
   readonly maxItems: number
-  /** The number that the sizes of the kept items sum up to at most. */
+  /** The greatest number of what `sizeOf` counts, such as bytes, that is kept. */
   readonly maxSize: number
   /** Gives the same for an item as long as it is kept. */
   readonly sizeOf: (item: Item) => number

@@ -14,6 +14,7 @@ const WORDS: readonly (readonly [beginning: string, words: string])[] = [
   ['/mesh/bulk/', 'bulk transfers'],
   ['/mesh/kad/', 'DHT'],
   ['/ipfs/kad/', 'public DHT'],
+  ['/ipfs/id/push/', 'identify, again'],
   ['/ipfs/id/', 'identify'],
   ['/ipfs/ping/', 'ping'],
   ['/libp2p/autonat/', 'NAT test'],

@@ -26,6 +26,10 @@ interface ChartProps {
 const COLOURS = ['series-1', 'series-2', 'series-3', 'series-4', 'series-5', 'series-6'] as const
 const TOKENS = [...COLOURS, 'series-rest', 'line', 'faint'] as const
 const HEIGHT_PX = 200
+/** A node that has just started has one value, which is no span of time. */
+const SHORTEST_SECONDS = 600
+/** Between two ticks of the time axis: their labels have no seconds. */
+const TICK_SECONDS = [60, 120, 300, 600, 1_200, 1_800, 3_600]
 type Colours = Readonly<Record<(typeof TOKENS)[number], string>>
 
 /** Areas over time. The legend says the values at the pointer, or else the last ones. */
@@ -119,11 +123,15 @@ function optionsOf(
     legend: { show: false },
     padding: [8, 8, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] } },
+    scales: {
+      x: { range: (_plot, low, high) => [Math.min(low, high - SHORTEST_SECONDS), Math.max(high, 0)] },
+      y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.05)] },
+    },
     axes: [
       {
         ...axis,
         size: 28,
+        incrs: [...TICK_SECONDS],
         grid: { show: false },
         values: (_plot, ticks) => ticks.map((tick) => clockTime(tick * 1_000)),
       },

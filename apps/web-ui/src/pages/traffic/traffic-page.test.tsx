@@ -65,5 +65,5 @@ test('dropped packets have their reason in words and what to do', async () => {
 test('without traffic the page says so', async () => {
   const none = { In: [0, 0], Out: [0, 0], Peers: [], Protocols: [], Vpn: null }
   open(nodeWithTraffic({ StepSeconds: 10, Until: '2026-11-28T10:00:00Z', ...none }), '/traffic')
-  expect(await text('No traffic yet')).toBeDefined()
+  expect(await text('Nothing counted yet')).toBeDefined()
 })

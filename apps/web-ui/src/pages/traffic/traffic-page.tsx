@@ -180,8 +180,8 @@ function NoTraffic() {
         <path d="M0 30H600M0 60H600M0 90H600" className={css.noneGrid} />
         <path d="M0 118H600" className={css.noneLine} />
       </svg>
-      <EmptyNote title="No traffic yet">
-        <p>As soon as this node talks to another machine, its traffic appears here and stays for an hour.</p>
+      <EmptyNote title="Nothing counted yet">
+        <p>The node counts its traffic in steps of 10 s. Each step appears here and stays for an hour.</p>
       </EmptyNote>
     </div>
   )
