@@ -35,6 +35,7 @@ test('settings that the node does not tell leave the usual name of the file', as
   const node = aloneNode()
   node.answer('/api/node/settings', () => refusal(503, 'node.not_ready', 'not yet', 'Ask again.'))
   open(node, '/machines')
+  await text('No other machine yet')
   const inside = await openDialog()
   expect(await inside.findByText('scp 192.168.1.5:mesh.token mesh.token')).toBeDefined()
 })
