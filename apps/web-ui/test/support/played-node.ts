@@ -82,7 +82,7 @@ async function playedOffers(): Promise<OffersPort> {
   await offers.services.put('wiki', '127.0.0.1:8080')
   await offers.connections.put('wiki', '127.0.0.1:9090')
   await offers.files.put('wiki', '/srv/wiki')
-  await offers.downloads.put('wiki', '/tmp/wiki')
+  await offers.downloads.put('wiki', '/srv/inbox/')
   return offers
 }
 
