@@ -175,6 +175,10 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     await press('Examine this machine')
     await page.getByText('clock', { exact: true }).waitFor(SEEN)
 
+    await open('/machines')
+    await press('Add a machine')
+    await page.getByText(/^sudo mesh --token-file mesh\.token --private/).waitFor(SEEN)
+
     await open('/peers')
     await press('Connect to an address')
     await type('Address or peer id', far.addresses[0] ?? '')

@@ -101,7 +101,7 @@ function useJoinCommands(invite: string | undefined): JoinCommands {
   return joinCommands({
     tokenFile: valueOf('token-file') || undefined,
     addresses: reachability?.Addresses ?? [],
-    isPrivate: valueOf('private') === 'true',
+    isPrivate: valueOf('private') === 'on',
     invite,
   })
 }

@@ -296,7 +296,7 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
   },
   '/api/node/settings': [
     setting('token-file', 'Network', '/etc/mesh/net.token', 'flag', '--token-file'),
-    setting('private', 'Discovery', 'true', 'file', '/etc/mesh/config.yaml:4'),
+    setting('private', 'Discovery', 'on', 'file', '/etc/mesh/config.yaml:4'),
     setting('log-level', 'Log', 'info', 'default', ''),
   ],
   '/api/log-level': { Level: 'info', Kept: false, Subsystems: [{ Name: 'p2p', Level: 'info' }] },

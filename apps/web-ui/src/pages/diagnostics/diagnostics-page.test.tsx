@@ -110,7 +110,7 @@ test('profiles are linked only where the node serves them', async () => {
     Name: 'debug',
     Group: 'Log',
     Summary: '',
-    Value: 'true',
+    Value: 'on',
     Source: 'flag',
     Place: '--debug',
   }

@@ -39,7 +39,7 @@ export function DiagnosticsPage() {
 /** Only a node that was started with `--debug` serves profiles. */
 function Profiles() {
   const { data: settings } = useRead('listSettings', {})
-  if (settings?.find(({ Name }) => Name === 'debug')?.Value !== 'true') return null
+  if (settings?.find(({ Name }) => Name === 'debug')?.Value !== 'on') return null
   return (
     <section className={page.section}>
       <h2>Profiles</h2>
