@@ -19,8 +19,8 @@ const MAX_COLLECTED_BYTES = 160 * 2 ** 20
 /**
  * Flags of V8. Set after the start: compiled code is cached for one set of flags.
  *
- * 1. Buffers count together with the heap. Otherwise V8 collects the whole heap for every 64 MB of buffers, which takes a third
- *    of the processor time of a service that carries bulk (`npm run bench -- services`).
+ * 1. Buffers count together with the heap. Otherwise V8 collects the whole heap for every 64 MB of buffers. A service that
+ *    carries bulk then spends a third of its time on that (`npm run bench -- services`).
  * 2. The young generation stays at 1 MB, so that buffers that went out are collected young.
  * 3. The heap doubles before it is collected, and does not grow to four times of what lives.
  */

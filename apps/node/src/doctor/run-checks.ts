@@ -29,7 +29,7 @@ export async function runChecks(init: DoctorInit, clock: Clock): Promise<readonl
   return examine({ machine, node })
 }
 
-/** Whatever keeps it from being asked is a finding, and no end of the examination. */
+/** A node that cannot be asked is a finding, and does not end the examination. */
 async function gatherRunningNode(
   { findNode, isHere }: DoctorInit,
   clock: Clock,
