@@ -172,7 +172,6 @@ function twin(given: Drawn, text: string): PeerId | undefined {
   for (let bits = 128; bits >= 0; bits--) {
     for (const [range, peer] of routes) {
       if (bitsOf(range) !== bits || !cidrContains(range, parseIp(text))) continue
-      if (bits === 0 && twinRouter(given) !== undefined) continue
       if (twinTakes(given, range, peer)) return peer
     }
   }
@@ -206,6 +205,7 @@ function twinRouter(given: Drawn): PeerId | undefined {
 /** Of members that were not named nothing public, and no part of what the host routes or another has. */
 function twinTakes(given: Drawn, range: Cidr, peer: PeerId): boolean {
   if (!twinMayTake(given, range, peer)) return false
+  if (bitsOf(range) === 0 && twinRouter(given) !== undefined) return false
   if (given.from.includes(peer)) return true
   if (!NOT_PUBLIC.some((one) => isWithin(one, range))) return false
   if (given.routed.some((one) => !isNearlyAll(one) && isWithin(one, range))) return false
