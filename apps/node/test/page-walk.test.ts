@@ -132,7 +132,7 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     )
 
     await open('/names?view=new')
-    await type('Pattern', '^printer\\.$')
+    await type('Name or pattern', '^printer\\.$')
     await type('Value', '10.1.0.9')
     await press('Write')
     await eventually(
@@ -177,7 +177,7 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
 
     await open('/machines')
     await press('Add a machine')
-    await page.getByText(/^sudo mesh --token-file mesh\.token --private/).waitFor(SEEN)
+    await page.getByText(/^sudo mesh --api --token-file mesh\.token --private/).waitFor(SEEN)
 
     await open('/peers')
     await press('Connect to an address')

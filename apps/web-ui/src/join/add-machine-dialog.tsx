@@ -67,7 +67,11 @@ function Systems({ commands }: { commands: JoinCommands }) {
       </Tabs.List>
       <Tabs.Content value="linux" className={css.tab}>
         <Line text={commands.linux} />
-        <p className={css.hint}>The machine gets an address of the VPN. That needs root, or CAP_NET_ADMIN.</p>
+        <p className={css.hint}>
+          The machine gets an address of the VPN, which needs root or CAP_NET_ADMIN, and a page like this one
+          at http://127.0.0.1:8080. Its programs find the names of the network with --dns 127.0.0.1:53
+          --dns-configure.
+        </p>
       </Tabs.Content>
       <Tabs.Content value="container" className={css.tab}>
         <Line text={commands.container} />

@@ -25,7 +25,7 @@ test('an empty network shows the steps, with an address of this node and never t
   const inside = await openDialog()
   await inside.findByText('scp 192.168.1.5:/etc/mesh/net.token mesh.token')
   await inside.findByText(
-    `sudo mesh --token-file mesh.token --private --discovery-bootstrap-peers /ip4/192.168.1.5/tcp/4001/p2p/${SELF.peerId}`,
+    `sudo mesh --api --token-file mesh.token --private --discovery-bootstrap-peers /ip4/192.168.1.5/tcp/4001/p2p/${SELF.peerId}`,
   )
   fireEvent.mouseDown(inside.getByRole('tab', { hidden: true, name: 'Container' }))
   expect(await inside.findByText(/--cap-add NET_ADMIN --device \/dev\/net\/tun/)).toBeDefined()

@@ -13,7 +13,7 @@ test('dials the first address that another machine reaches, and copies the token
   })
   expect(commands.copyToken).toBe("scp '192.168.1.5:/etc/mesh/home net.token' mesh.token")
   expect(commands.linux).toBe(
-    `sudo mesh --token-file mesh.token --private --discovery-bootstrap-peers ${LAN}`,
+    `sudo mesh --api --token-file mesh.token --private --discovery-bootstrap-peers ${LAN}`,
   )
 })
 

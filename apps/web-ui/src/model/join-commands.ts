@@ -41,7 +41,7 @@ export function joinCommands({
   const run = (...words: readonly string[]) => [...words, '--token-file', TOKEN_FILE, ...more].join(' ')
   return {
     copyToken: `scp ${shellQuote(`${host}:${tokenFile}`)} ${TOKEN_FILE}`,
-    linux: run('sudo', 'mesh'),
+    linux: run('sudo', 'mesh', '--api'),
     container: run(...CONTAINER),
     other: run('mesh', 'api'),
   }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { nodeUrl } from '../../data/node-url.ts'
 import { useWrite } from '../../data/writes.ts'
 import { putCommands } from '../../model/commands.ts'
+import { patternOfName } from '../../model/name-pattern.ts'
 import { Button } from '../../parts/button.tsx'
 import { CommandList } from '../../parts/command-list.tsx'
 import { fieldClasses, Form, TextField } from '../../parts/field.tsx'
@@ -32,11 +33,15 @@ export function NameForm({ pattern: given, records, onDone }: NameFormProps) {
     <Form onSubmit={form.submit}>
       {given === undefined && (
         <TextField
-          label="Pattern"
-          value={pattern}
+          label="Name or pattern"
+          value={form.typedPattern}
           onChange={form.setPattern}
-          placeholder="^git\.lab\.$"
-          hint="A regular expression over the whole name, which ends with a dot. Without ^ and $ it fits longer names, too."
+          placeholder="git.lab"
+          hint={
+            form.typedPattern !== '' && pattern === form.typedPattern
+              ? 'A regular expression over the whole name, which ends with a dot. Without ^ and $ it fits longer names, too.'
+              : 'A name fits itself alone. A regular expression fits several: ^.*\\.lab\\.$'
+          }
           error={form.issueOf('Regex')}
           autoFocus
         />
@@ -78,7 +83,7 @@ function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
   /** The text that is being typed; undefined while nobody edits, so that changes of others show. */
   const [draft, setDraft] = useState<readonly RecordRow[]>()
   const write = useWrite()
-  const pattern = given ?? typedPattern
+  const pattern = given ?? patternOfName(typedPattern) ?? typedPattern
   const rows = draft ?? rowsOf(records ?? { A: '' })
   const value = Object.fromEntries(rows.map((row) => [row.type, row.value]))
   const twice = rows.find((row, at) => rows.findIndex(({ type }) => sameType(type, row.type)) < at)
@@ -89,6 +94,7 @@ function useNameForm({ pattern: given, records, onDone }: NameFormProps) {
     if (write.isError) write.reset()
   }
   return {
+    typedPattern,
     pattern,
     rows,
     value,

@@ -28,8 +28,8 @@ test('a name is added: announcing, then committed', async () => {
   })
   const { router } = open(node, '/names')
   fireEvent.click(await screen.findByRole('link', { name: 'Add a name' }))
-  await screen.findByLabelText('Pattern')
-  type('Pattern', '^web\\.$')
+  await screen.findByLabelText('Name or pattern')
+  type('Name or pattern', '^web\\.$')
   type('Value', '10.1.0.7')
   fireEvent.click(screen.getByRole('button', { name: 'Write' }))
   await screen.findByRole('button', { name: 'Announcing' })
@@ -37,6 +37,24 @@ test('a name is added: announcing, then committed', async () => {
   expect(await screen.findByRole('link', { name: 'block 12' })).toBeDefined()
   expect(router.state.location.search).toEqual({ pattern: '^web\\.$' })
   expect(node.bodies.get(path)).toBe('{"A":"10.1.0.7"}')
+})
+
+test('a plain name is written as the pattern that fits it alone', async () => {
+  const node = createFakeNode()
+  open(node, '/names?view=new')
+  await screen.findByLabelText('Name or pattern')
+  type('Name or pattern', 'git.lab')
+  type('Value', '10.1.0.5')
+  fireEvent.click(screen.getByRole('button', { name: 'Write' }))
+  const path = `PUT /api/ledger/dns/${encodeURIComponent('^git\\.lab\\.$')}`
+  await eventually(() => expect(node.bodies.get(path)).toBe('{"A":"10.1.0.5"}'))
+})
+
+test('says whether programs of this machine find the names', async () => {
+  const node = createFakeNode()
+  node.answer('/api/dns/server', () => refusal(404, 'dns.not_running', 'This node answers no DNS', ''))
+  open(node, '/names')
+  expect(await text('--dns 127.0.0.1:53 --dns-configure')).toBeDefined()
 })
 
 test('what is wrong stands at its record, and what was typed stays', async () => {

@@ -1,3 +1,4 @@
+import { ApiError } from '@mesh/api-client'
 import { Link, useSearch } from '@tanstack/react-router'
 import type { DnsView } from '@mesh/api-contract'
 import { Plus, Search } from 'lucide-react'
@@ -57,19 +58,36 @@ export function NamesPage() {
           </Link>
         </div>
       }
+      note={<ServerNote />}
       panel={panel}
       empty={
         <EmptyNote title="No names yet">
           <EmptyPicture of="names" />
-          <p>
-            A name is a regular expression with the records that it answers. Add one here, or from a terminal:
-          </p>
+          <p>Every member knows the names of machines and services. Add others here, or from a terminal:</p>
           <p>
             <Command text={EXAMPLE} />
           </p>
         </EmptyNote>
       }
     />
+  )
+}
+
+/** Says whether programs on the node's machine can use the names. */
+function ServerNote() {
+  const { data: server, error } = useRead('getDnsServer', {})
+  if (server !== undefined)
+    return (
+      <p className={names.server}>
+        {`This node answers names at ${server.Listening.map(shownName).join(' and ')}; those of machines and services end with ${shownName(server.Zone)}`}
+      </p>
+    )
+  if (!(error instanceof ApiError) || error.code !== 'dns.not_running') return null
+  return (
+    <p className={names.server}>
+      Programs on this machine do not find these names yet. Start its node with{' '}
+      <Command text="--dns 127.0.0.1:53 --dns-configure" />
+    </p>
   )
 }
 

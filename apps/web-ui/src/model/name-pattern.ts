@@ -1,0 +1,10 @@
+/** What a person types for a name of the network, as the pattern that the ledger keeps. */
+
+/** Letters, digits, `-` and `_` between dots: a name, and no regular expression that says anything else. */
+const PLAIN_NAME = /^[\w-]+(?:\.[\w-]+)*\.?$/
+
+/** @returns the pattern that fits this one name; undefined where a pattern was typed */
+export function patternOfName(typed: string): string | undefined {
+  if (!PLAIN_NAME.test(typed)) return undefined
+  return `^${typed.replace(/\.$/, '').replaceAll('.', '\\.')}\\.$`
+}
