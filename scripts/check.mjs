@@ -21,12 +21,14 @@ const ofSources = [
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['import table', 'node', ['scripts/check-imports.mjs']],
   ['dead code', 'knip', []],
+  ['licences', 'node', ['scripts/check-licenses.mjs']],
   ['counts of the house', 'node', ['scripts/check-house.mjs']],
   ['types', 'node', ['node_modules/typescript-native/bin/tsc', '-p', 'tsconfig.json']],
 ]
 const ofBuild = [
   ['published packages', 'node', ['scripts/check-packages.mjs']],
   ['docstrings', 'node', ['scripts/check-docstrings.mjs']],
+  ['the site of the documents', 'vitepress', ['build', 'docs']],
 ]
 
 const edgevpn = startEdgevpnBuild()

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DROP_REASONS } from '@mesh/api-contract'
 import { edgevpnDocument } from './edgevpn-document.ts'
+import { apiDocument, decisionsDocument, errorsDocument, metricsDocument } from './reference-documents.ts'
 import { limitSections } from './limits-document.ts'
 import { upstreamDocument } from './upstream-document.ts'
 import { EXIT } from '../errors.ts'
@@ -16,6 +17,10 @@ export function buildDocuments(): ReadonlyMap<string, string> {
     ['docs/flags.md', flagsDocument()],
     ['docs/exit-codes.md', exitCodesDocument()],
     ['docs/limits.md', limitsDocument()],
+    ['docs/api.md', apiDocument(MADE, table)],
+    ['docs/errors.md', errorsDocument(MADE, table)],
+    ['docs/adr/README.md', decisionsDocument(root, MADE)],
+    ['docs/metrics.md', metricsDocument(root, MADE, table)],
     ['docs/edgevpn.md', edgevpnDocument(MADE, table)],
     ['docs/OPERATION.md', operationDocument()],
     ['docs/upstream/README.md', upstreamDocument(root, MADE_OF_HEADS, table)],

@@ -1,4 +1,4 @@
-/** The commands of a document: each fenced block of a shell, line by line, in order. */
+/** The commands of a document: each fenced block of a shell, line by line, in order; those of a machine (`sh laptop`) are site.test.ts's. */
 import { readFileSync } from 'node:fs'
 
 export interface CommandBlock {
@@ -15,7 +15,7 @@ export function readCommandBlocks(file: string): readonly CommandBlock[] {
   let heading = ''
   let fence: { readonly language: string; readonly lines: string[] } | undefined
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const opening = /^\s*```(\w*)/.exec(line)
+    const opening = /^\s*```(.*)/.exec(line)
     if (fence === undefined) {
       if (opening !== null) fence = { language: opening[1] ?? '', lines: [] }
       else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading

@@ -23,6 +23,8 @@ import { systemClock } from '@mesh/core'
 import { eventually } from '@mesh/testkit'
 
 export interface Newcomer {
+  /** Holds the clone and the homes. */
+  readonly folder: string
   /** The clone. */
   readonly checkout: string
   /** Another machine's checkout of the same: a copy with all that was installed and built, without tokens. */
@@ -38,7 +40,7 @@ export interface Newcomer {
 interface ShellOptions {
   readonly hasCargo: boolean
   readonly home: string
-  /** A copy's name, where it is not the clone itself. */
+  /** Where commands run, where it is not the clone itself: a copy's name, or that of the home. */
   readonly checkout?: string
   readonly environment?: Readonly<Record<string, string>>
   readonly prefix?: readonly string[]
@@ -85,16 +87,20 @@ export function hasCargo(): boolean {
   return spawnSync('cargo', ['--version']).status === 0
 }
 
-export function createNewcomer(): Newcomer {
+/** @param has a clone, or nothing but homes */
+export function createNewcomer(has: 'clone' | 'homes' = 'clone'): Newcomer {
   const folder = mkdtempSync(join(tmpdir(), 'mesh-newcomer-'))
   const checkout = join(folder, 'mesh')
   const children = new Set<ChildProcess>()
-  const { status, stderr } = git(['clone', '--quiet', ROOT, checkout], folder)
-  if (status !== 0) throw new Error(`git clone: ${stderr}`)
+  if (has === 'clone') {
+    const { status, stderr } = git(['clone', '--quiet', ROOT, checkout], folder)
+    if (status !== 0) throw new Error(`git clone: ${stderr}`)
+  }
   const endAll = async () => {
     await Promise.all([...children].map((child) => endGroup(child, 'SIGKILL')))
   }
   return {
+    folder,
     checkout,
     shell(options) {
       const home = join(folder, options.home)
