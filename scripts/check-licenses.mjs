@@ -5,20 +5,10 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
 /** Of files that stay their own (MPL), of fonts (OFL), and those that ask for a notice or for nothing. */
-const TAKEN = new Set([
-  ...[
-    '0BSD',
-    'Apache-2.0',
-    'BlueOak-1.0.0',
-    'BSD-2-Clause',
-    'BSD-3-Clause',
-    'CC0-1.0',
-    'ISC',
-    'MIT',
-    'MIT-0',
-  ],
-  ...['MPL-2.0', 'OFL-1.1', 'PSF-2.0', 'Unicode-3.0', 'Unlicense', 'WTFPL', 'Zlib'],
-])
+const TAKEN = new Set(
+  `0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 MPL-2.0 OFL-1.1 PSF-2.0 Unicode-3.0
+  Unlicense WTFPL Zlib`.split(/\s+/),
+)
 
 const refused = [...npmPackages(), ...crates()].filter(({ license }) => !isTaken(license))
 for (const { name, license } of refused) console.log(`${name}: ${license}`)

@@ -9,9 +9,9 @@ export default defineConfig({
   title: 'mesh',
   description: 'A private network without a server',
   cleanUrls: true,
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/mark.svg' }]],
+  vite: { publicDir: '../apps/web-ui/public' },
   srcExclude: ['screens/**'],
-  // its esbuild does not know the target of the repository's tsconfig.json
-  vite: { esbuild: { tsconfigRaw: '{}' } },
   markdown: {
     config(md) {
       leaveOutLinksOutside(md)
@@ -19,6 +19,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    logo: '/mark.svg',
     search: { provider: 'local' },
     nav: [
       page('Tutorial', '/tutorial'),

@@ -15,10 +15,12 @@ import { measureFiles } from './files.ts'
 import { FLEET_SIZES, measureFleet } from './fleet/measure-fleet.ts'
 import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
+import { recordRun } from './history.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
 import { measurePage } from './page.ts'
 import { measureServices } from './services.ts'
+import { measureSizes } from './sizes.ts'
 import { measureStartup } from './startup.ts'
 import { measureVpn, VPN_PARTS } from './vpn/measure-vpn.ts'
 import { cleanUpWhenInterrupted } from '../interruption.ts'
@@ -41,6 +43,7 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   files: measureFiles,
   services: measureServices,
   page: measurePage,
+  sizes: measureSizes,
 }
 
 /** The parts of a measure that can be asked for alone. */
@@ -50,14 +53,15 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const PART_NAMES = Object.entries(PARTS).flatMap(([of, all]) => all.map((each) => `${of}.${each}`))
-const USAGE = `npm run bench -- [NAME...]
+const USAGE = `npm run bench -- [NAME...] [--record]
 
 NAME   ${Object.keys(MEASURES).join(', ')}: all of them unless named
        or one part of them: ${PART_NAMES.join(', ')}
+--record   keeps the figures in bench/history.jsonl, which the site draws
 
 Prints JSON; progress goes to standard error.`
 
-const { positionals } = readToolOptions(USAGE, {})
+const { positionals, values } = readToolOptions(USAGE, { record: { type: 'boolean', default: false } })
 const asked = positionals.map((word) => {
   const [name = '', part] = word.split('.')
   const isKnown = name in MEASURES && (part === undefined || PARTS[name]?.includes(part) === true)
@@ -86,5 +90,6 @@ for (const [name, measure] of Object.entries(MEASURES)) {
   }
   process.stderr.write(`${name}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`)
 }
+if (values.record === true) recordRun(results)
 console.log(JSON.stringify(results, null, 2))
 process.exit()

@@ -43,12 +43,7 @@ test.skipIf(why !== undefined).for(PAGES)(
         const shell = shells.get(machine)
         for (const command of commands) {
           if (stays) await shell?.start(command, READY)
-          // what was announced a moment ago may not have arrived: a person types the command again
-          else
-            await eventually(
-              async () => expect(await shell?.run(command)).toMatchObject({ command, code: 0 }),
-              SOON,
-            )
+          else await untilItWorks(shell, command)
         }
       }
     } finally {
@@ -71,6 +66,11 @@ test('every page with commands for machines is one of those', () => {
     .map((file) => file.replace(/^docs\/|\.md$/g, ''))
   expect(pages.sort()).toEqual([...PAGES].sort())
 })
+
+/** What was announced a moment ago may not have arrived: a person types the command again. */
+function untilItWorks(shell: Shell | undefined, command: string): Promise<void> {
+  return eventually(async () => expect(await shell?.run(command)).toMatchObject({ command, code: 0 }), SOON)
+}
 
 const SOON = { withinMs: 40_000, everyMs: 300 }
 
