@@ -37,6 +37,19 @@ export async function faultsOf(page: Page, name: string): Promise<string[]> {
   return faults
 }
 
+/** Expects no fault in what the page shows now, in both themes, on a desk and on a phone. */
+export async function expectSound(page: Page, name: string): Promise<void> {
+  const faults: string[] = []
+  for (const [size, viewport] of [
+    ['phone', PHONE],
+    ['desk', DESK],
+  ] as const) {
+    await page.setViewportSize(viewport)
+    faults.push(...(await faultsOf(page, `${name}-${size}`)))
+  }
+  expect(faults).toEqual([])
+}
+
 /** What people do with a page. */
 export interface Hands {
   /** Presses the last button of this name, which is the one of a dialog that is open. */
