@@ -228,7 +228,7 @@ function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onCl
         <pre className={css.text}>{text}</pre>
       </div>
       <div className={fieldClasses.actions}>
-        <Copy text={text} what="configuration">
+        <Copy text={text} what="configuration" icon>
           Copy the configuration
         </Copy>
         <Button onClick={onClose}>Done</Button>
