@@ -1,7 +1,7 @@
 /** What the walks over the page of real nodes share: where they can run, how a screen is judged, and the hands. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { seriousFaults } from '../../web-ui/test/support/axe.ts'
 import { browserPath, type Misdeeds } from '../../web-ui/test/support/browser.ts'
@@ -37,14 +37,18 @@ export async function faultsOf(page: Page, name: string): Promise<string[]> {
   return faults
 }
 
-/** Expects no fault in what the page shows now, in both themes, on a desk and on a phone. */
-export async function expectSound(page: Page, name: string): Promise<void> {
+/**
+ * Expects no fault in what the page shows now, in both themes, on a desk and on a phone.
+ * @param pictured is in the picture; default: the top of the page
+ */
+export async function expectSound(page: Page, name: string, pictured?: Locator): Promise<void> {
   const faults: string[] = []
   for (const [size, viewport] of [
     ['phone', PHONE],
     ['desk', DESK],
   ] as const) {
     await page.setViewportSize(viewport)
+    await pictured?.scrollIntoViewIfNeeded(SEEN)
     faults.push(...(await faultsOf(page, `${name}-${size}`)))
   }
   expect(faults).toEqual([])

@@ -177,7 +177,7 @@ describe.skipIf(why !== undefined)(suiteName('the page of a node with the VPN', 
     await open('/traffic')
     await see('No machine has the destination address.')
     await see('VPN packets')
-    await expectSound(page, 'traffic-vpn')
+    await expectSound(page, 'traffic-vpn', page.getByText('No machine has the destination address.'))
     await expectNoMisdeeds(misdeeds)
   }, 60_000)
 })
