@@ -1,26 +1,17 @@
 /** The page of a real node, beside two others with traffic: every screen, at two widths and in both themes, and writes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { eventually } from '@mesh/testkit'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { seriousFaults } from '../../web-ui/test/support/axe.ts'
-import { browserPath, launchBrowser, type Misdeeds, watchPage } from '../../web-ui/test/support/browser.ts'
+import { browserPath, launchBrowser, watchPage } from '../../web-ui/test/support/browser.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
+import { DESK, expectNoMisdeeds, faultsOf, handsOn, PHONE, SEEN, SLOW, whyNoWalk } from './page-screens.ts'
+import { suiteName } from './suite.ts'
 
-const SEEN = { timeout: 15_000 }
-const DESK = { width: 1440, height: 900 }
-const PHONE = { width: 390, height: 844 }
-/** The node that serves the page is the one that people run: it embeds the built page. */
-const isBuilt = process.env['MESH_TEST_BUILD'] === '1'
-const why = browserPath === undefined ? 'no Chromium is installed' : 'nothing is built'
-const skipped = browserPath === undefined || !isBuilt
-/** A folder for a picture of each screen. */
-const pictures = process.env['MESH_SCREENS']
+const why = whyNoWalk()
 
-describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})` : ''}`, () => {
+describe.skipIf(why !== undefined)(suiteName('the page of three nodes', why), () => {
   const mesh = createMesh()
   const token = makeToken()
   const web = createServer((_req, res) => res.end('hello'))
@@ -97,16 +88,8 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
         await page.goto(home.url + path)
         await page.getByText('live', { exact: true }).first().waitFor(SEEN)
         await page.getByText(shows).filter({ visible: true }).first().waitFor(SEEN)
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          for (const fault of await seriousFaults(page)) faults.push(`${path} ${colorScheme}: ${fault}`)
-          await takePicture(
-            page,
-            `${path.replaceAll(/\W+/g, '-').slice(1, 20) || 'overview'}-${size}-${colorScheme}`,
-          )
-        }
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        if (wide > 0) faults.push(`${path} is ${wide} px too wide`)
+        const name = path.replaceAll(/\W+/g, '-').slice(1, 20) || 'overview'
+        faults.push(...(await faultsOf(page, `${name}-${size}`)))
       }
       expect(faults).toEqual([])
       await expectNoMisdeeds(misdeeds)
@@ -119,8 +102,7 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     const page = await browser.newPage({ viewport: DESK })
     const misdeeds = await watchPage(page, home.url)
     const open = (path: string) => page.goto(home.url + path)
-    const press = (name: string) => page.getByRole('button', { name, exact: true }).last().click(SEEN)
-    const type = (label: string, text: string) => page.getByLabel(label, { exact: true }).fill(text, SEEN)
+    const { press, type } = handsOn(page)
 
     await open('/ledger?bucket=notes&view=new')
     await type('Key', 'from-page')
@@ -130,6 +112,19 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
       async () => expect(await far.client.getEntry({ bucket: 'notes', key: 'from-page' })).toBe('milk'),
       SLOW,
     )
+    await press('Edit')
+    await type('Value', 'oat milk')
+    await press('Write')
+    await eventually(
+      async () => expect(await far.client.getEntry({ bucket: 'notes', key: 'from-page' })).toBe('oat milk'),
+      SLOW,
+    )
+    await press('Delete')
+    await press('Delete')
+    await eventually(
+      async () => expect(Object.keys(await far.client.getBucket({ bucket: 'notes' }))).toEqual(['greeting']),
+      SLOW,
+    )
 
     await open('/names?view=new')
     await type('Name or pattern', '^printer\\.$')
@@ -137,6 +132,12 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     await press('Write')
     await eventually(
       async () => expect((await far.client.listDns()).map(({ Regex }) => Regex)).toContain('^printer\\.$'),
+      SLOW,
+    )
+    await press('Delete')
+    await press('Delete')
+    await eventually(
+      async () => expect((await far.client.listDns()).map(({ Regex }) => Regex)).toEqual(['^git\\.lab\\.$']),
       SLOW,
     )
 
@@ -184,12 +185,27 @@ describe.skipIf(skipped)(`the page of three nodes${skipped ? ` (skipped: ${why})
     await type('Address or peer id', far.addresses[0] ?? '')
     await press('Connect')
     await page.getByText('connected, direct').waitFor(SEEN)
+
+    await open('/services?view=connection&name=wiki')
+    const openAt = async () => (await near.client.getNodeService({ name: 'wiki' })).OpenConnections
+    await eventually(async () => expect(await openAt()).toBeGreaterThan(0), SLOW)
+    await press('Disconnect')
+    await press('Disconnect')
+    await eventually(async () => expect(await openAt()).toBe(0), SLOW)
+    expect(await home.client.listNodeConnections()).toEqual([])
+
+    await open(`/peers/${far.id}`)
+    const watching = new AbortController()
+    const lost = await watchLosses(far, watching.signal)
+    await press('Forget')
+    await press('Forget')
+    await eventually(() => expect(lost).toContain(home.id), SLOW)
+    watching.abort()
+    await page.getByRole('heading', { name: 'Peers' }).waitFor(SEEN)
     await expectNoMisdeeds(misdeeds)
     await page.close()
   }, 120_000)
 })
-
-const SLOW = { withinMs: 30_000 }
 
 /** Waits until the node has what the others offer and wrote. */
 async function untilShared({ client }: NodeProcess): Promise<void> {
@@ -213,18 +229,16 @@ async function startTraffic(node: NodeProcess): Promise<() => void> {
   return () => clearInterval(timer)
 }
 
-/** An API without a VPN answers 404, which the page takes for what it is. */
-async function expectNoMisdeeds({ elsewhere, complaints, violations }: Misdeeds): Promise<void> {
-  const unexpected = complaints.filter((text) => !/\/api\/vpn|Failed to load resource.*404/.test(text))
-  expect({ elsewhere, unexpected, violations: await violations() }).toEqual({
-    elsewhere: [],
-    unexpected: [],
-    violations: [],
-  })
-}
-
-async function takePicture(page: Page, name: string): Promise<void> {
-  if (pictures === undefined) return
-  mkdirSync(pictures, { recursive: true })
-  writeFileSync(join(pictures, `${name}.png`), await page.screenshot())
+/** Resolves with the peers that the node loses from now on, as a list that grows. */
+async function watchLosses({ client }: NodeProcess, signal: AbortSignal): Promise<readonly string[]> {
+  const lost: string[] = []
+  const opened = Promise.withResolvers<void>()
+  const watch = async () => {
+    const types = ['peer.disconnected'] as const
+    for await (const event of client.events({ types, signal, onState: () => opened.resolve() }))
+      if (event.type === 'peer.disconnected') lost.push(event.data.PeerID)
+  }
+  watch().catch(opened.reject)
+  await opened.promise
+  return lost
 }

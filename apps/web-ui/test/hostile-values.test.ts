@@ -171,7 +171,7 @@ describe.skipIf(browserPath === undefined)(`hostile values in a browser${skipped
       await page.getByRole('button', { name: /^Let / }).first().waitFor(SEEN)
       await page.goto(`${node.url}/exit`)
       await page.getByRole('button', { name: /^Use W/ }).click(SEEN)
-      await page.getByRole('dialog', { name: /^Lead all through W/ }).waitFor(SEEN)
+      await page.getByRole('dialog', { name: /^Send all Internet traffic through W/ }).waitFor(SEEN)
       faults.push(...(await faultsOf(page)).map((fault) => `the question: ${fault}`))
       expect(faults).toEqual([])
       expect(await misdeeds.violations()).toEqual([])

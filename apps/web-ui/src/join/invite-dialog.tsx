@@ -1,6 +1,6 @@
 import { useCreateInvite } from '../data/changes.ts'
 import { Button } from '../parts/button.tsx'
-import { Copy } from '../parts/copy.tsx'
+import { Command } from '../parts/copy.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { fieldClasses } from '../parts/field.tsx'
 import { InviteCode, InviteForm } from './invite.tsx'
@@ -23,9 +23,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           <InviteCode invite={invite} />
           <div className={css.commands}>
             <h4>On that machine</h4>
-            <Copy text={`mesh --token-file mesh.token --invite ${invite.Code}`} what="command" mono wrap>
-              mesh --token-file mesh.token --invite CODE
-            </Copy>
+            <Command text={`sudo mesh --token-file mesh.token --invite ${invite.Code}`} />
           </div>
           <div className={fieldClasses.actions}>
             <Button tone="primary" onClick={onClose}>

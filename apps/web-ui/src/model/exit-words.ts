@@ -21,13 +21,16 @@ export function exitInWords({ State, Families }: Pick<Exit, 'State' | 'Families'
   switch (State) {
     case 'up': {
       const missing = FAMILIES.filter(([family]) => !Families.includes(family)).map(([, name]) => name)
-      const none = missing.length === 0 ? '' : ` It forwards no ${missing.join(' and no ')}: such is dropped.`
-      return `all that leaves for the Internet goes through it.${none}`
+      const none =
+        missing.length === 0
+          ? ''
+          : ` It forwards no ${missing.join(' and no ')}: this machine drops such packets.`
+      return `all Internet traffic goes through it.${none}`
     }
     case 'searching':
-      return 'looked for; until it is reached what leaves for the Internet is dropped.'
+      return 'the node looks for it. Until then this machine drops its Internet traffic.'
     case 'gone':
-      return 'not reached; what leaves for the Internet is dropped, none of it goes past the exit node.'
+      return 'it cannot be reached. This machine drops its Internet traffic; no packet bypasses the exit node.'
   }
 }
 

@@ -5,6 +5,13 @@ export function rateInWords(bytesPerSecond: number): { readonly figure: string; 
   return { figure: threeFigures(bits / step.from), unit: step.unit }
 }
 
+/** Packets per second, at most three figures below a thousand: `0.5 /s`, `1,024 /s`. */
+export function packetRateInWords(packetsPerSecond: number): string {
+  const figure =
+    packetsPerSecond < 1_000 ? threeFigures(packetsPerSecond) : countInWords(Math.round(packetsPerSecond))
+  return `${figure} /s`
+}
+
 /** Prints a number of bytes: `14 B`, `2.4 kB`, `1.1 GB`. */
 export function bytesInWords(bytes: number): string {
   const step = SIZES.find(({ from }) => bytes >= from)

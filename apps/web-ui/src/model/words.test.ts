@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { deleteCommands, getCommands, putCommands } from './commands.ts'
 import { buildGlyph } from './glyph.ts'
-import { bytesInWords, rateInWords } from './rate-words.ts'
+import { bytesInWords, packetRateInWords, rateInWords } from './rate-words.ts'
 import { rejectionInWords } from './rejection-words.ts'
 import { ageInWords, roundTripInWords, spanInWords } from './time-words.ts'
 import { describeValue, printForTyping, printInLine, readTypedValue } from './typed-value.ts'
@@ -19,6 +19,7 @@ test('round trips, rates and sizes keep at most three figures', () => {
   expect(rateInWords(10_525_000)).toEqual({ figure: '84.2', unit: 'Mbit/s' })
   expect(rateInWords(125e6)).toEqual({ figure: '1', unit: 'Gbit/s' })
   expect([12, 2_400, 3_500_000].map(bytesInWords)).toEqual(['12 B', '2.4 kB', '3.5 MB'])
+  expect([0, 0.5, 12.25, 1_024.4].map(packetRateInWords)).toEqual(['0 /s', '0.5 /s', '12.3 /s', '1,024 /s'])
 })
 
 test('reasons of refusals are words, and unknown ones stay as they are', () => {

@@ -121,7 +121,8 @@ function optionsOf(
     width,
     height: HEIGHT_PX,
     legend: { show: false },
-    padding: [8, 8, 0, 0],
+    // half a label of the time axis has room at the end
+    padding: [8, 20, 0, 0],
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     scales: {
       x: { range: (_plot, low, high) => [Math.min(low, high - SHORTEST_SECONDS), Math.max(high, 0)] },

@@ -46,7 +46,7 @@ export function Copy({
       autoFocus={autoFocus}
       className={cx(css.copy, mono && css.mono, wrap && css.wrap)}
       title={`Copy ${what}`}
-      aria-label={`Copy ${what} ${typeof children === 'string' && !wrap ? children : beginning(text)}`}
+      aria-label={`Copy ${what} ${typeof children === 'string' ? children : beginning(text)}`}
       onClick={(event) => {
         event.stopPropagation()
         void copy()

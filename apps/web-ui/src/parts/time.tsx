@@ -34,17 +34,26 @@ export function useNow(): number {
   return useSyncExternalStore(ticker.subscribe, ticker.now)
 }
 
+interface AgeProps {
+  /** Unix ms. */
+  readonly at: number
+  readonly className?: string | undefined
+  /** Shows `4 s ago` instead of `4 s`: for a place without a heading that says what the time is. */
+  readonly isSentence?: boolean
+}
+
 /** How long ago in words; the exact time on hover and for screen readers. */
-export function Age({ at, className }: { at: number; className?: string | undefined }) {
+export function Age({ at, className, isSentence = false }: AgeProps) {
   const words = ageInWords(useNow() - at)
+  const spoken = words === 'now' ? 'just now' : `${words} ago`
   return (
     <time
       className={className}
       dateTime={new Date(at).toISOString()}
       title={exactTime(at)}
-      aria-label={words === 'now' ? 'just now' : `${words} ago`}
+      aria-label={spoken}
     >
-      {words}
+      {isSentence ? spoken : words}
     </time>
   )
 }

@@ -68,7 +68,7 @@ export function MemberRows({ rows, name, canChange }: AccessRowsProps<Member>) {
                       key={at}
                       tone={action === SHUT_OUT ? 'quiet' : 'plain'}
                       busy={set.isPending}
-                      aria-label={action === SHUT_OUT ? `Shut ${name(peer)} out` : `Let ${name(peer)} in`}
+                      aria-label={`${action} ${name(peer)}`}
                       onClick={() => {
                         if (set.isPending) return
                         if (action === SHUT_OUT) setRevoking(peer)
@@ -92,12 +92,12 @@ export function MemberRows({ rows, name, canChange }: AccessRowsProps<Member>) {
           onConfirm={() => set.mutate({ peer: revoking, state: 'revoked' })}
         >
           <p>
-            All members close what is open with it within seconds: packets, services, files, relays and names.
-            What it wrote into the ledger ends, but for keys of buckets such as notes that this node holds
-            now.
+            Within seconds all members end what is open with it: packets, services, files, relays and names.
+            Its entries in the ledger end too. Keys that everybody may write, such as notes, stay if this node
+            holds them now.
           </p>
           <p className={css.hint}>
-            It keeps the token, and what it has heard until now. Only this administrator can let it in again.
+            It keeps the token and what it has heard until now. Only this administrator can let it in again.
           </p>
         </Confirm>
       )}

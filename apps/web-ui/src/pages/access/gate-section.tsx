@@ -59,10 +59,11 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
       )}
       {zone.data !== undefined && all.length === 0 && (
         <p className={css.hint}>
-          Nobody is in the trust zone. Peers get there by themselves that hold a private key whose public key
-          stands in the bucket <code>trustzoneAuth</code>: <Command text="mesh peergater ecdsa-genkey" />
+          Nobody is in the trust zone. A peer gets there by itself when it holds a private key whose public
+          key stands in the bucket <code>trustzoneAuth</code>: <Command text="mesh peergater ecdsa-genkey" />
         </p>
       )}
+      {all.length > 0 && <h3 className={css.zoneTitle}>Trust zone</h3>}
       {all.length > 0 && (
         <ul className={css.zone} aria-label="Trust zone">
           {drawn.map((id) => (
@@ -88,12 +89,12 @@ export function GateSection({ isOn, name, filter }: GateSectionProps) {
         >
           <p>
             {all.length === 0
-              ? 'Nobody is in the trust zone: this node then talks with nobody, unless it was started with --peergate-relaxed.'
-              : `Peers other than the ${all.length} of the trust zone lose what is open with this node at once.`}
+              ? 'Nobody is in the trust zone. The node then talks with nobody, unless it was started with --peergate-relaxed.'
+              : `Then only the trust zone (${all.length}) can use the network with this node. The node cuts all others off at once.`}
           </p>
           <p className={css.hint}>
-            It is this node's own gate; other nodes go on with whom they like. Look at the list first: any
-            member could write itself into it while the gate was off.
+            The gate is this node's own: each other node decides for itself. Check the trust zone first: while
+            the gate was off, any member could write itself into it.
           </p>
         </Confirm>
       )}

@@ -28,21 +28,21 @@ test('an exit node is chosen among those who offer one, and left again', async (
     return { status: 200, body: { State: 'Removed' } }
   })
   open(node, '/exit')
-  expect(await text("What leaves for the Internet goes this machine's own way.")).toBeDefined()
+  expect(await text('Internet traffic leaves this machine directly.')).toBeDefined()
   expect(screen.queryByRole('button', { name: 'Use cabin' })).toBeNull()
   fireEvent.click(screen.getByRole('button', { name: 'Use nas' }))
-  const question = await screen.findByRole('dialog', { name: 'Lead all through nas?' })
+  const question = await screen.findByRole('dialog', { name: 'Send all Internet traffic through nas?' })
   within(question).getByText(`mesh exit-node ${NAS.peerId}`)
   expect(node.requests).not.toContain('PUT /api/vpn/exit-node')
   fireEvent.click(within(question).getByRole('button', { name: 'Use it' }))
   expect(await text('in use')).toBeDefined()
   expect(JSON.parse(node.bodies.get('PUT /api/vpn/exit-node') ?? '')).toEqual({ Exit: NAS.peerId })
-  screen.getByText('All that leaves for the Internet goes through it.')
+  screen.getByText('All Internet traffic goes through it.')
   screen.getByText('chosen')
-  fireEvent.click(screen.getByRole('button', { name: "Use this machine's own way" }))
-  const leaving = await screen.findByRole('dialog', { name: "Use this machine's own way?" })
-  fireEvent.click(within(leaving).getByRole('button', { name: 'Use the own way' }))
-  expect(await text("What leaves for the Internet goes this machine's own way.")).toBeDefined()
+  fireEvent.click(screen.getByRole('button', { name: 'Stop using it' }))
+  const leaving = await screen.findByRole('dialog', { name: 'Stop using the exit node?' })
+  fireEvent.click(within(leaving).getByRole('button', { name: 'Stop using it' }))
+  expect(await text('Internet traffic leaves this machine directly.')).toBeDefined()
 })
 
 test('two members that call themselves alike are told apart before one of them leads all', async () => {
@@ -54,14 +54,14 @@ test('two members that call themselves alike are told apart before one of them l
   open(node, '/exit')
   const [short, other] = [NAS, CABIN].map(({ peerId }) => peerId.slice(-8))
   fireEvent.click(await screen.findByRole('button', { name: `Use nas (${short})` }))
-  const name = `Lead all through nas (${short})?`
+  const name = `Send all Internet traffic through nas (${short})?`
   expect(await screen.findByRole('dialog', { name })).toBeDefined()
   within(screen.getByRole('status', { name: 'In use' })).getByText(`nas (${other})`)
 })
 
 test.each([
-  ['searching', 'looked for', /until it is reached what leaves for the Internet is dropped/],
-  ['gone', 'gone', /Not reached; what leaves for the Internet is dropped, none of it goes past/],
+  ['searching', 'looked for', /The node looks for it\. Until then this machine drops its Internet traffic/],
+  ['gone', 'gone', /It cannot be reached\. This machine drops its Internet traffic; no packet bypasses/],
 ])('an exit node that is %s says that packets are dropped', async (State, word, words) => {
   const node = createFakeNode()
   const exit = { ...UP, Wanted: 'gate', PeerID: null, Hostname: '', Families: [], State }
@@ -78,7 +78,7 @@ test('an exit node of one family says what is dropped', async () => {
   const node = createFakeNode()
   node.answer('/api/vpn', ok(vpnStatus({ ...UP, Families: ['ipv4'] })))
   open(node, '/exit')
-  expect(await text(/It forwards no IPv6: such is dropped/)).toBeDefined()
+  expect(await text(/It forwards no IPv6: this machine drops such packets/)).toBeDefined()
 })
 
 test('a refusal is told with what to do', async () => {
@@ -88,10 +88,10 @@ test('a refusal is told with what to do', async () => {
   node.answer('PUT /api/vpn/exit-node', () => refusal(409, 'exit.no_mark', 'no mark', hint))
   open(node, '/exit')
   fireEvent.click(await screen.findByRole('button', { name: 'Use nas' }))
-  const question = await screen.findByRole('dialog', { name: 'Lead all through nas?' })
+  const question = await screen.findByRole('dialog', { name: 'Send all Internet traffic through nas?' })
   fireEvent.click(within(question).getByRole('button', { name: 'Use it' }))
   expect(await text(hint)).toBeDefined()
-  screen.getByText("What leaves for the Internet goes this machine's own way.")
+  screen.getByText('Internet traffic leaves this machine directly.')
 })
 
 test('a node that is an exit node itself can use no other', async () => {

@@ -127,7 +127,7 @@ function ExitNow({ exit, offers, busy, onEnd }: ExitNowProps) {
     return (
       <section className={css.now} aria-label="In use" role="status">
         <StateMark tone="offline" word="none" />
-        <p>What leaves for the Internet goes this machine's own way.</p>
+        <p>Internet traffic leaves this machine directly.</p>
         {offers !== null && (
           <p>
             This node is an exit node itself, for {familiesInWords(offers)} of members, and can use no other.
@@ -153,7 +153,7 @@ function ExitNow({ exit, offers, busy, onEnd }: ExitNowProps) {
       </p>
       <p>{sentence(exitInWords(exit))}</p>
       <Button busy={busy} onClick={() => !busy && onEnd()}>
-        Use this machine's own way
+        Stop using it
       </Button>
     </section>
   )
@@ -203,30 +203,31 @@ function AskFirst({ name, peer, onClose, onConfirm }: AskFirstProps) {
   if (peer === null) {
     return (
       <Confirm
-        title="Use this machine's own way?"
-        action="Use the own way"
+        title="Stop using the exit node?"
+        action="Stop using it"
         commands={['mesh exit-node off']}
         onClose={onClose}
         onConfirm={onConfirm}
       >
         <p>
-          Packets for the Internet leave with this machine's own address again, at once. Connections through
-          the exit node end.
+          Internet traffic leaves this machine directly again, with its own address. Connections through the
+          exit node end.
         </p>
       </Confirm>
     )
   }
   return (
     <Confirm
-      title={`Lead all through ${name}?`}
+      title={`Send all Internet traffic through ${name}?`}
       action="Use it"
       commands={[`mesh exit-node ${shellQuote(peer)}`]}
       onClose={onClose}
       onConfirm={onConfirm}
     >
       <p>
-        All that this machine has for the Internet leaves from {name}, which sees where it goes. Connections
-        that are open end. Whenever {name} is not reached such packets are dropped. It holds over restarts.
+        All Internet traffic of this machine leaves through {name}, which sees its destinations. Open
+        connections end. While {name} cannot be reached, this machine drops its Internet traffic. The choice
+        survives restarts.
       </p>
     </Confirm>
   )

@@ -63,6 +63,13 @@ test('a guest is added, its code is shown once, and it is removed', async () => 
   expect(await text('No guests.')).toBeDefined()
 })
 
+test('a guest that was seen says when', async () => {
+  const node = createFakeNode()
+  node.answer('/api/vpn/guests', ok([{ ...PHONE, Handshake: new Date(Date.now() - 240_000).toISOString() }]))
+  open(node, '/guests')
+  expect((await text('4 min ago')).parentElement?.textContent).toBe('seen 4 min ago')
+})
+
 test('a node without a VPN says so', async () => {
   const node = createFakeNode()
   const body = {

@@ -99,7 +99,9 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
               {Handshake === null ? (
                 <span className={css.faint}>never seen</span>
               ) : (
-                <Age at={Date.parse(Handshake)} />
+                <span>
+                  seen <Age at={Date.parse(Handshake)} isSentence />
+                </span>
               )}
               <ConfigRemarks {...config} />
             </span>
@@ -131,7 +133,8 @@ function GuestList({ guests }: { guests: readonly GuestView[] }) {
           onConfirm={() => remove.mutate(removing)}
         >
           <p>
-            It is cut off at once, and its configuration works no more, also under a new guest of this name.
+            The node cuts it off at once. Its configuration never works again, even if a new guest gets the
+            same name.
           </p>
         </Confirm>
       )}
@@ -186,7 +189,7 @@ function AddGuest({ onAdded }: { onAdded: (guest: GuestConfigurationView) => voi
           checked={fullTunnel}
           onChange={(event) => setFullTunnel(event.target.checked)}
         />
-        Full tunnel: what it has for the Internet goes through this node's exit
+        Full tunnel: its Internet traffic goes through this node and its exit
       </label>
       <WriteErrorNote error={add.error} />
       <div className={fieldClasses.actions}>
@@ -208,7 +211,7 @@ function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onCl
   return (
     <section className={`${page.section} ${css.configuration}`} aria-label={`Configuration of ${Name}`}>
       <h2 ref={title} tabIndex={-1} className={css.title}>
-        {Name}
+        Configuration of {Name}
       </h2>
       <p>
         Scan this with the WireGuard app, or import the text as a file. It holds the private key and is not
@@ -220,10 +223,12 @@ function Configuration({ guest, onClose }: { guest: GuestConfigurationView; onCl
           network past the tunnel. A node that was started with <code>--dns :53</code> answers.
         </p>
       )}
-      <QrCode text={text} label={`QR code of the configuration of ${Name}`} />
-      <pre className={css.text}>{text}</pre>
+      <div className={css.codes}>
+        <QrCode text={text} label={`QR code of the configuration of ${Name}`} />
+        <pre className={css.text}>{text}</pre>
+      </div>
       <div className={fieldClasses.actions}>
-        <Copy text={text} what="configuration">
+        <Copy text={text} what="configuration" icon>
           Copy the configuration
         </Copy>
         <Button onClick={onClose}>Done</Button>

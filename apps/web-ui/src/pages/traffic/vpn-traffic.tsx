@@ -1,6 +1,6 @@
 import { DROP_REASONS, type TrafficHistoryView } from '@mesh/api-contract'
 import { useMemo } from 'react'
-import { countInWords } from '../../model/rate-words.ts'
+import { countInWords, packetRateInWords } from '../../model/rate-words.ts'
 import { sumOf } from '../../model/traffic-history.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Chart } from '../../parts/chart.tsx'
@@ -16,8 +16,6 @@ interface VpnTrafficProps {
   readonly step: number
 }
 
-const packetsText = (rate: number) => `${countInWords(Math.round(rate))} /s`
-
 /** Packets of the VPN, and why some were dropped. */
 export function VpnTraffic({ vpn, times, step }: VpnTrafficProps) {
   const series = useMemo(
@@ -31,7 +29,12 @@ export function VpnTraffic({ vpn, times, step }: VpnTrafficProps) {
     <div className={css.pair}>
       <section className={page.section}>
         <h2>VPN packets</h2>
-        <Chart label="VPN packets of the last hour" times={times} series={series} format={packetsText} />
+        <Chart
+          label="VPN packets of the last hour"
+          times={times}
+          series={series}
+          format={packetRateInWords}
+        />
       </section>
       <section className={page.section}>
         <h2>
