@@ -811,6 +811,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async createInvite({ client }) {
     expect(await client.createInvite({ body: { LifeSeconds: 60, Label: 'laptop' } })).toEqual({
       Code: 'mesh-invite-laptop',
+      Link: 'mesh://join/mesh-invite-laptop',
       Invite: PEER,
       ExpiresAt: '1970-01-01T00:01:00.000Z',
     })
