@@ -634,6 +634,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Name: bucket,
       Target: 'udp:127.0.0.1:53',
       State: 'announced',
+      Since: '2026-11-21T12:00:00Z',
       Owner: null,
       ...OFFERED,
     })
