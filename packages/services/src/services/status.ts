@@ -67,4 +67,6 @@ export interface ServicesProblem {
   readonly severity: 'warning' | 'error'
   readonly title: string
   readonly hint: string
+  /** When it began, unix ms; undefined where that is not known. */
+  readonly since?: number
 }
