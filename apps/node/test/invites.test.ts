@@ -61,7 +61,10 @@ beforeAll(async () => {
 test('one invite used in two parts of a network lets in the same one everywhere once they meet', async () => {
   let [left, right] = await Promise.all([joinNode({ knows: home }), joinNode({ knows: home })])
   for (const { id } of [left, right]) await admin('admit', id)
-  const { Code } = JSON.parse(await admin('invite', '--label=tablet', '--json')) as { readonly Code: string }
+  const invite = JSON.parse(await admin('invite', '--label=tablet', '--json')) as {
+    readonly Code: string
+    readonly Link: string
+  }
   await eventually(async () => {
     for (const each of [left, right]) {
       expect((await each.client.getAdmission()).Invites).toHaveLength(1)
@@ -73,8 +76,8 @@ test('one invite used in two parts of a network lets in the same one everywhere 
   await Promise.all([home.stop(), left.stop(), right.stop()])
   ;[left, right] = await Promise.all([joinNode(left), joinNode(right)])
   const [owner, thief] = await Promise.all([
-    joinNode({ knows: left, invite: Code }),
-    joinNode({ knows: right, invite: Code }),
+    joinNode({ knows: left, invite: invite.Code }),
+    joinNode({ knows: right, invite: invite.Link }),
   ])
   await eventually(async () => {
     expect(await membersAt(left, [owner, thief])).toEqual(['provisional', 'unknown'])

@@ -21,17 +21,26 @@ test('the overview says in a sentence how the network is', async () => {
   await screen.findByText('live')
 })
 
-test('the overview shows what needs a person, with the hint of the node', async () => {
+test('the overview shows what needs a person: what, since when, and where it is solved', async () => {
   const node = createFakeNode()
-  const problem = { Code: 'x', Severity: 'error', Title: 'The clock is wrong', Hint: 'Set it.', Since: null }
+  const Since = new Date(Date.now() - 3 * 3_600_000).toISOString()
+  const problem = {
+    Code: 'services.target_down',
+    Severity: 'error',
+    Title: 'web is down',
+    Hint: 'Start it.',
+    Since,
+  }
   node.answer('/api/health', () => ({
     status: 200,
     body: { Status: 'error', Ownership: 'enforce', Problems: [problem] },
   }))
-  open(node, '/')
+  const { router } = open(node, '/')
   expect(await text('1 problem')).toBeDefined()
-  expect(await text('The clock is wrong')).toBeDefined()
-  expect(await text('Set it.')).toBeDefined()
+  const row = (await text('web is down')).closest('li')
+  expect(row?.textContent).toMatch(/error: web is downStart it\.Look at the servicessince 3 h$/)
+  fireEvent.click(screen.getByRole('link', { name: 'Look at the services' }))
+  await eventually(() => expect(router.state.location.pathname).toBe('/services'))
 })
 
 test('a machine that is alone is told how another one joins', async () => {
@@ -86,6 +95,14 @@ test('keys that differ by what nobody sees are told apart, in the list, the pane
   await within(panel).findByText('👨‍👩‍👧')
   fireEvent.click(within(panel).getByRole('button', { name: 'Delete' }))
   expect(screen.getByRole('heading', { name: 'Delete notes/we\\u2060b?' })).toBeDefined()
+})
+
+test('the ledger without a chosen bucket says what it is, with a picture and one action', async () => {
+  const { router } = open(createFakeNode(), '/ledger')
+  const note = (await text('Choose a bucket')).parentElement
+  expect(note?.querySelector('svg')).not.toBeNull()
+  fireEvent.click(screen.getByRole('link', { name: 'Write a key' }))
+  await eventually(() => expect(router.state.location.search).toEqual({ view: 'new' }))
 })
 
 test('a gap in the events reads everything again that is shown', async () => {

@@ -57,6 +57,7 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
     await play('**/api/admission/invites', () => ({
       Invite: NAS,
       Code: `mesh-invite-${'c'.repeat(43)}`,
+      Link: `mesh://join/mesh-invite-${'c'.repeat(43)}`,
       ExpiresAt: '2030-01-01T00:00:00Z',
     }))
     await play('**/api/vpn/guests', (method) =>

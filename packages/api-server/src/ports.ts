@@ -176,6 +176,8 @@ export interface AccessPort {
   setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
   invite(init: { readonly lifeMs?: number; readonly label: string }): {
     readonly code: string
+    /** The code as a link. */
+    readonly link: string
     readonly invite: string
     /** The time, in unix ms. */
     readonly expiresAt: number

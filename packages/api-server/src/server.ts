@@ -218,6 +218,7 @@ class ExpressApiServer implements ApiServer {
         facts: () => this.#facts(),
         health: tokens === undefined ? withExposure(health, this.#listeners, () => this.#mayDo()) : health,
         exposition: () => this.#exposition(),
+        clock: this.#components.clock,
       }),
     }
   }

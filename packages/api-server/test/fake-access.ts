@@ -30,7 +30,12 @@ export function createFakeAccess(): AccessPort {
       ],
     }),
     setMember() {},
-    invite: ({ lifeMs = 0, label }) => ({ code: `mesh-invite-${label}`, invite: PEER, expiresAt: lifeMs }),
+    invite: ({ lifeMs = 0, label }) => ({
+      code: `mesh-invite-${label}`,
+      link: `mesh://join/mesh-invite-${label}`,
+      invite: PEER,
+      expiresAt: lifeMs,
+    }),
     cancelInvite() {},
     subscribe(listener) {
       listeners.add(listener)

@@ -35,7 +35,15 @@ export function createFakeOffers(): OffersPort {
   )
   return {
     services: shelf(
-      (Name, Target) => ({ Name, Target, State: 'announced' as const, Owner: null, ...TRAFFIC, ...FINE }),
+      (Name, Target) => ({
+        Name,
+        Target,
+        State: 'announced' as const,
+        Since: '2026-11-21T12:00:00Z',
+        Owner: null,
+        ...TRAFFIC,
+        ...FINE,
+      }),
       (name, state) => tell({ type: 'service', name, state }),
     ),
     connections: shelf(

@@ -634,6 +634,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Name: bucket,
       Target: 'udp:127.0.0.1:53',
       State: 'announced',
+      Since: '2026-11-21T12:00:00Z',
       Owner: null,
       ...OFFERED,
     })
@@ -811,6 +812,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async createInvite({ client }) {
     expect(await client.createInvite({ body: { LifeSeconds: 60, Label: 'laptop' } })).toEqual({
       Code: 'mesh-invite-laptop',
+      Link: 'mesh://join/mesh-invite-laptop',
       Invite: PEER,
       ExpiresAt: '1970-01-01T00:01:00.000Z',
     })

@@ -174,11 +174,12 @@ function createShelf<View extends { readonly Name: string; readonly Kept: boolea
 }
 
 function serviceView(status: ServiceStatus): Omit<NodeServiceView, 'Kept'> {
-  const { name, target, state, owner = null, lastError = null } = status
+  const { name, target, state, since, owner = null, lastError = null } = status
   return {
     Name: name,
     Target: target,
     State: state,
+    Since: since === undefined ? null : new Date(since).toISOString(),
     Owner: owner,
     ...trafficView(status),
     LastError: lastError,

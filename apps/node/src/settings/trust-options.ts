@@ -37,7 +37,7 @@ export const trustOptions = inGroup('Trust', NODE, {
   invite: text({
     placeholder: 'CODE',
     secret: true,
-    help: 'Join a network with administrators by this invite (made by `mesh admin invite`); needed once.',
+    help: 'Join a network with administrators by this invite, as its code or link (made by `mesh admin invite`); needed once.',
   }),
   adminKey: path({
     commands: [...NODE, 'admin init'],

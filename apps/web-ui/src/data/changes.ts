@@ -45,6 +45,7 @@ interface InviteRequest {
 
 export interface NewInvite {
   readonly Code: string
+  readonly Link: string
   readonly ExpiresAt: string
 }
 

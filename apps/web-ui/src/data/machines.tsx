@@ -12,6 +12,8 @@ const NODES_EVERY_MS = 30_000
 export interface MachinesRead {
   /** Undefined until everything that makes the list was read once. */
   readonly machines: readonly Machine[] | undefined
+  /** When their paths and rates were read, Unix ms; 0 for never. */
+  readonly readAt: number
   /** Why they could not be read, where they never were. */
   readonly error: Error | null
   refetch(): void
@@ -59,6 +61,7 @@ function useMachinesRead(): MachinesRead {
   const reads = [summary, nodes, records, peers]
   return {
     machines,
+    readAt: peers.dataUpdatedAt,
     error: machines === undefined ? (reads.find((read) => read.error !== null)?.error ?? null) : null,
     refetch() {
       for (const read of reads) if (read.isError) void read.refetch()

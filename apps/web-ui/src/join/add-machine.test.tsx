@@ -1,6 +1,7 @@
 import { act, fireEvent, screen, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { createFakeNode, CABIN, NAS, peer, refusal, SELF } from '../../test/support/fake-node.ts'
+import { exactTime } from '../model/time-words.ts'
 import { createPageSuite, text } from '../../test/support/page-suite.tsx'
 
 const { open, pass } = createPageSuite()
@@ -69,11 +70,19 @@ test('with administrators an invite is made first, and stands in the commands', 
   node.answer('/api/admission', () => ({ status: 200, body: { ...admission, Administrators: [NAS.peerId] } }))
   node.answer('POST /api/admission/invites', () => ({
     status: 200,
-    body: { Code: 'inv-123', Invite: CABIN.peerId, ExpiresAt: '2026-11-22T12:00:00Z' },
+    body: {
+      Code: 'inv-123',
+      Link: 'mesh://join/inv-123',
+      Invite: CABIN.peerId,
+      ExpiresAt: '2026-11-22T12:00:00Z',
+    },
   }))
   open(node, '/')
   const inside = await openDialog()
   fireEvent.click(await inside.findByRole('button', { hidden: true, name: 'Make an invite' }))
   await inside.findByRole('img', { hidden: true, name: 'QR code of the invite' })
+  inside.getByText('mesh://join/inv-123')
+  inside.getByText('inv-123')
+  inside.getByText(exactTime(Date.parse('2026-11-22T12:00:00Z')))
   expect(await inside.findByText(/^sudo mesh .* --invite inv-123$/)).toBeDefined()
 })

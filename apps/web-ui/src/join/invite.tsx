@@ -61,20 +61,28 @@ export function InviteForm({ create, autoFocus = false, children }: InviteFormPr
   )
 }
 
-/** The code of an invite, which the node tells only once. */
+/** The link, code and end of an invite, which the node tells only once. */
 export function InviteCode({ invite }: { invite: NewInvite }) {
   return (
     <>
-      <p>The machine joins with the network's token and this code. The page shows the code only once:</p>
+      <p>The machine joins with the network's token and this invite. The page shows the invite only once:</p>
       <div className={css.invite}>
-        <QrCode text={invite.Code} label="QR code of the invite" />
-        <div className={css.code}>
-          <Copy text={invite.Code} what="invite code" mono wrap autoFocus />
-        </div>
+        <QrCode text={invite.Link} label="QR code of the invite" />
+        <dl className={css.inviteFacts}>
+          <dt>Link, as in the QR code</dt>
+          <dd className={css.code}>
+            <Copy text={invite.Link} what="invite link" mono wrap autoFocus />
+          </dd>
+          <dt>Code</dt>
+          <dd className={css.code}>
+            <Copy text={invite.Code} what="invite code" mono wrap />
+          </dd>
+          <dt>Expires</dt>
+          <dd>{exactTime(Date.parse(invite.ExpiresAt))}</dd>
+        </dl>
       </div>
       <p className={css.hint}>
-        One machine can use the code, until {exactTime(Date.parse(invite.ExpiresAt))}. The first machine that
-        uses it is in: send it as you would send a password.
+        One machine can use the invite: the first that does is in. Send it as you would send a password.
       </p>
     </>
   )

@@ -1,4 +1,5 @@
 /** Commands that do in a terminal what the page does: with curl and with the command line of mesh. */
+import { MAX_UPLOAD_PIECE_BYTES } from '@mesh/api-contract'
 import { stringifyExactJson } from '@mesh/core'
 
 export interface Commands {
@@ -60,6 +61,22 @@ export function withdrawCommands(at: OfferAt): Commands {
   return {
     curl: `curl -X DELETE ${shellQuote(offerUrl(at))}`,
     mesh: namedCommand(OFFERS[at.kind].remove, at.name),
+  }
+}
+
+/**
+ * Offers a file: by its path, and as the page does, with a copy for the node to keep. The node takes pieces.
+ *
+ * @param file its name in the folder where the command is typed; it is offered under this name
+ */
+export function uploadCommands(origin: string, file: string): Commands {
+  const path = shellQuote(`./${file}`)
+  const url = `${offerUrl({ origin, kind: 'file', name: file })}/content?from=`
+  const piece = `dd if=${path} bs=${MAX_UPLOAD_PIECE_BYTES} skip=$((from / ${MAX_UPLOAD_PIECE_BYTES})) count=1 2>/dev/null`
+  const put = `curl -fsS -X PUT ${shellQuote(url)}"$from&of=$of" -H 'Content-Type: application/octet-stream' --data-binary @-`
+  return {
+    mesh: namedCommand('file-send', file, `./${file}`),
+    curl: `from=0; of=$(($(wc -c < ${path}))); while ${piece} | ${put}; do from=$((from + ${MAX_UPLOAD_PIECE_BYTES})); [ $from -lt $of ] || break; done`,
   }
 }
 

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, test } from 'vitest'
-import { centreOn, fitView, nearestLine, nearestPlace, toScreen, zoomAt } from './map-view.ts'
+import { centreOn, fitView, nearestLine, nearestPlace, outlineAround, toScreen, zoomAt } from './map-view.ts'
 
 const SIZE = { width: 800, height: 600 }
 
@@ -48,4 +48,25 @@ test('a click hits the nearest node in reach, and the nearest line', () => {
   ] as const
   expect(nearestLine([[a, c], [a, b, c], []], { x: 97, y: 50 }, 6)).toBe(1)
   expect(nearestLine([[a, c], [a, b, c], []], { x: 50, y: 70 }, 6)).toBe(-1)
+})
+
+test('an outline keeps its room around all points, however they lie', () => {
+  const corners = [
+    { x: 0, y: 0 },
+    { x: 100, y: 0 },
+    { x: 100, y: 100 },
+  ]
+  for (const points of [corners.slice(0, 1), corners.slice(0, 2), corners, [...corners, { x: 90, y: 40 }]]) {
+    const outline = outlineAround(points, 20)
+    expect(nearestPlace(outline, { x: -20, y: 0 }, 1)).not.toBe(-1)
+    for (const point of points) {
+      for (const [at, { x, y }] of outline.entries()) {
+        const { x: nextX, y: nextY } = outline[(at + 1) % outline.length] ?? point
+        // the distance of the point to this side, positive inside
+        const inside = (nextX - x) * (point.y - y) - (nextY - y) * (point.x - x)
+        expect(inside / Math.hypot(nextX - x, nextY - y)).toBeGreaterThan(19)
+      }
+    }
+  }
+  expect(outlineAround([], 20)).toEqual([])
 })

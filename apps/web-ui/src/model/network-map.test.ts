@@ -3,7 +3,15 @@ import type { PathReportView } from '@mesh/api-contract'
 import { expect, test } from 'vitest'
 import { peer } from '../../test/support/fake-node.ts'
 import { buildMachines } from './machine.ts'
-import { buildNetworkMap, coverageOf, groupBySite, lineWidth } from './network-map.ts'
+import {
+  buildNetworkMap,
+  coverageOf,
+  groupBySite,
+  lineWidth,
+  type MapNode,
+  outlinedSites,
+  sitesInWords,
+} from './network-map.ts'
 
 const NOW = 1_000_000
 const at = (address: string) => ({ Addresses: [`/ip4/${address}/udp/4001/quic-v1`] })
@@ -33,7 +41,8 @@ const report = (PeerID: string, AgeMs: number, ...Paths: Partial<PathReportView[
     ...path,
   })),
 })
-const build = (...reports: PathReportView[]) => buildNetworkMap({ machines, reports, readAt: NOW })
+const build = (...reports: PathReportView[]) =>
+  buildNetworkMap({ machines, machinesReadAt: NOW, reports, readAt: NOW })
 const link = (map: ReturnType<typeof build>, a: string, b: string) =>
   map.links.find(({ from, to }) => (from === a && to === b) || (from === b && to === a))
 
@@ -48,6 +57,11 @@ test('the paths of this node need no report, and a relayed one goes through its 
   expect(map.links).toHaveLength(3)
   expect(link(map, 'me', 'nas')).toMatchObject({ path: 'direct', bytesPerSecond: 1_500, toldBy: 'me' })
   expect(link(map, 'me', 'cabin')).toMatchObject({ path: 'relayed', relay: 'nas', roundTripMs: 61 })
+})
+
+test('the paths of this node are as old as its machines, with reports and without', () => {
+  const map = buildNetworkMap({ machines, machinesReadAt: NOW, reports: [], readAt: 0 })
+  expect(link(map, 'me', 'nas')?.toldAt).toBe(NOW)
 })
 
 test('of two ends that tell differently the freshest is shown, once', () => {
@@ -111,4 +125,34 @@ test('a line grows with its traffic, within bounds', () => {
   expect(widths).toEqual(widths.toSorted((a, b) => a - b))
   expect(widths.at(0)).toBe(1)
   expect(widths.at(-1)).toBe(6)
+})
+
+const nodesOf = (site: string | undefined, count: number): MapNode[] =>
+  Array.from({ length: count }, (_, at) => ({
+    id: `${site} ${at}`,
+    name: '',
+    kind: 'direct',
+    site,
+    count: 1,
+  }))
+
+test('on a map of many machines a site of several has an outline', () => {
+  const few = [...nodesOf('here', 3), ...nodesOf('there', 1), ...nodesOf(undefined, 36)]
+  expect(outlinedSites({ nodes: few, links: [] })).toEqual([])
+  const nodes = [...few, ...nodesOf('elsewhere', 1)]
+  expect(outlinedSites({ nodes, links: [] })).toEqual([
+    { name: 'here', members: ['here 0', 'here 1', 'here 2'] },
+  ])
+})
+
+test('a site behind one node has no outline, and its machines count', () => {
+  const closed: MapNode = { id: 'site', name: 'here', kind: 'site', site: 'here', count: 50 }
+  const nodes = [closed, ...nodesOf('open', 2)]
+  expect(outlinedSites({ nodes, links: [] }).map(({ name }) => name)).toEqual(['open'])
+})
+
+test('the sites of a link are one name where both ends are in one', () => {
+  expect(sitesInWords('203.0.113.0/24', '203.0.113.0/24')).toBe('203.0.113.0/24')
+  expect(sitesInWords('203.0.113.0/24', undefined)).toBe('203.0.113.0/24 to unknown')
+  expect(sitesInWords(undefined, undefined)).toBe('')
 })

@@ -39,16 +39,22 @@ export interface NetworkMap {
 
 interface MapSources {
   readonly machines: readonly Machine[]
+  /** When the machines, and with them the paths of this node, were read, Unix ms. */
+  readonly machinesReadAt: number
   readonly reports: readonly PathReportView[]
   /** When the reports arrived, Unix ms. */
   readonly readAt: number
 }
 
-export function buildNetworkMap({ machines, reports, readAt }: MapSources): NetworkMap {
+export function buildNetworkMap(sources: MapSources): NetworkMap {
+  const { machines, machinesReadAt, reports, readAt } = sources
   const members = new Set(machines.map(({ id }) => id))
   const links = new Map<string, MapLink>()
-  for (const report of [...ownReport(machines), ...reports]) {
-    const toldAt = readAt - (report.AgeMs ?? 0)
+  const told = [
+    ...ownReport(machines).map((report) => ({ report, toldAt: machinesReadAt })),
+    ...reports.map((report) => ({ report, toldAt: readAt - (report.AgeMs ?? 0) })),
+  ]
+  for (const { report, toldAt } of told) {
     for (const path of report.Paths) {
       if (!members.has(report.PeerID) || !members.has(path.PeerID) || path.PeerID === report.PeerID) continue
       const link = linkOf(report.PeerID, path, toldAt)
@@ -105,6 +111,12 @@ function relayNode(id: string): MapNode {
   return { id, name: shownId(id), kind: 'relay', site: undefined, count: 1 }
 }
 
+/** The sites of both ends of a link: `203.0.113.0/24`, or `203.0.113.0/24 to 198.51.100.0/24`. */
+export function sitesInWords(from: string | undefined, to: string | undefined): string {
+  if (from === to) return from ?? ''
+  return `${from ?? 'unknown'} to ${to ?? 'unknown'}`
+}
+
 /** How much of the network the reports cover, without this node's own. */
 export interface Coverage {
   readonly told: number
@@ -147,6 +159,25 @@ export function groupBySite(map: NetworkMap, open: ReadonlySet<string>): Network
     nodes: [...map.nodes.filter(({ site }) => !isClosed(site)), ...sites],
     links: [...links.values()],
   }
+}
+
+/** Machines up to this number need no outlines around their sites. */
+const MANY_MACHINES = 40
+
+export interface MapSite {
+  readonly name: string
+  /** Ids of the machines of the site that the map shows one by one. */
+  readonly members: readonly string[]
+}
+
+/** Gives the sites to outline: those with several machines that stand one by one, on a map of many. */
+export function outlinedSites({ nodes }: NetworkMap): readonly MapSite[] {
+  const machines = nodes.reduce((sum, { count }) => sum + count, 0)
+  if (machines <= MANY_MACHINES) return []
+  const single = nodes.filter(({ kind, site }) => kind !== 'site' && site !== undefined)
+  return [...Map.groupBy(single, ({ site = '' }) => site)]
+    .filter(([, members]) => members.length > 1)
+    .map(([name, members]) => ({ name, members: members.map(({ id }) => id) }))
 }
 
 function siteId(site: string): string {

@@ -2,6 +2,8 @@
 import type { NodeConnectionView, NodeFileView, NodeServiceView } from '@mesh/api-contract'
 import type { StateInWords } from './state-tone.ts'
 import { countInWords } from './rate-words.ts'
+import { shownText } from './shown-name.ts'
+import { sinceInWords } from './time-words.ts'
 
 type NameOf = (id: string) => string
 
@@ -23,6 +25,15 @@ export function serviceState({ State, Owner }: NodeServiceView, name: NameOf): S
     case 'name taken':
       return taken(Owner, name)
   }
+}
+
+/** Tells how the target of a service does: since when it answers, or why it does not. */
+export function healthInWords(
+  { State, Since, LastError }: NodeServiceView,
+  nowMs: number,
+): string | undefined {
+  if (State === 'target down') return LastError === null ? undefined : shownText(LastError)
+  return Since === null ? undefined : `healthy since ${sinceInWords(Date.parse(Since), nowMs)}`
 }
 
 export function connectionState({ State, Provider, Path }: NodeConnectionView, name: NameOf): StateInWords {

@@ -30,6 +30,11 @@ export function clockTime(atMs: number): string {
   return CLOCK.format(atMs)
 }
 
+/** Prints since when something is: `14:02`, or `21 Nov` where that is more than a day ago. */
+export function sinceInWords(atMs: number, nowMs: number): string {
+  return nowMs - atMs < DAY ? clockTime(atMs) : DATE.format(atMs)
+}
+
 /** `14:02:09`, in the reader's zone. */
 export function secondTime(atMs: number): string {
   return SECONDS.format(atMs)
@@ -43,4 +48,5 @@ export function roundTripInWords(ms: number): string {
 
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const SECONDS = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })

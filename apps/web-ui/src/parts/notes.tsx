@@ -2,14 +2,22 @@ import { ApiError } from '@mesh/api-client'
 import { MeshError, printable } from '@mesh/core'
 import { Button } from './button.tsx'
 import { Copy } from './copy.tsx'
+import { EmptyPicture, type EmptyPictureName } from './empty-picture.tsx'
 import css from './notes.module.css'
 import { shownText } from '../model/shown-name.ts'
 import { StateShape } from './state-mark.tsx'
 
+interface EmptyNoteProps {
+  readonly title: string
+  readonly picture?: EmptyPictureName
+  readonly children?: React.ReactNode
+}
+
 /** Where there is nothing yet: says what would stand here and how it gets there. */
-export function EmptyNote({ title, children }: { title: string; children?: React.ReactNode }) {
+export function EmptyNote({ title, picture, children }: EmptyNoteProps) {
   return (
     <div className={css.note}>
+      {picture !== undefined && <EmptyPicture of={picture} />}
       <h2>{title}</h2>
       {children}
     </div>

@@ -13,6 +13,8 @@ interface Reply {
   readonly body: unknown
 }
 
+type Answer = (query: URLSearchParams) => Reply | Promise<Reply>
+
 export interface FakeNode {
   readonly fetch: Fetch
   /** `METHOD /path`, in the order of arrival. */
@@ -24,7 +26,7 @@ export interface FakeNode {
   /** `Last-Event-ID` of each stream that went on after another. */
   readonly resumedFrom: string[]
   /** Replaces the answer to `GET /path`, or to another method where the path begins with it. */
-  answer(path: string, reply: () => Reply | Promise<Reply>): void
+  answer(path: string, reply: Answer): void
   send<Type extends EventType>(type: Type, data: EventData<Type>): void
   /** What every stream says to show that the node is there. */
   heartbeat(): void
@@ -42,7 +44,7 @@ export interface FakeNode {
 
 export function createFakeNode(): FakeNode {
   const ledger = createLedger({ policies: defaultPolicies }, { signer: SELF })
-  const answers = new Map<string, () => Reply | Promise<Reply>>()
+  const answers = new Map<string, Answer>()
   const streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
   const requests: string[] = []
   const bodies = new Map<string, string>()
@@ -74,7 +76,7 @@ export function createFakeNode(): FakeNode {
       }
       const answer = answers.get(init.method === 'GET' ? path : `${init.method} ${path}`)
       const { status, body, next }: Reply & { readonly next?: string } =
-        (await answer?.()) ??
+        (await answer?.(new URLSearchParams(query))) ??
         (init.method === 'GET'
           ? read(ledger, path, new URLSearchParams(query))
           : await write(ledger, path, init))

@@ -89,7 +89,7 @@ function reportOf({ PeerID, State, AgeMs, Paths, More }: PathReportView, wave: n
     path,
     relay: Relay ?? undefined,
     rttMs: RoundTripMs ?? undefined,
-    bytesPerSecond: BytesPerSecond * wave,
+    bytesPerSecond: Math.round(BytesPerSecond * wave),
   }))
   return { peer: PeerID, state: State, ageMs: AgeMs ?? undefined, paths, more: More }
 }

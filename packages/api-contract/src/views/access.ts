@@ -44,7 +44,16 @@ export const admissionView = later(() =>
 export type AdmissionView = z.output<ReturnType<typeof admissionView>>
 
 export const inviteCodeView = later(() =>
-  z.object({ Code: z.string(), Invite: peerId(), ExpiresAt: time() }).meta({ id: 'InviteCode' }),
+  z
+    .object({
+      Code: z.string(),
+      Link: z.string().meta({
+        description: 'The code as a link, `mesh://join/CODE`: `mesh --invite` takes both.',
+      }),
+      Invite: peerId(),
+      ExpiresAt: time(),
+    })
+    .meta({ id: 'InviteCode' }),
 )
 
 export const statedView = later(() => z.object({ State: z.literal('Stated') }).meta({ id: 'Stated' }))

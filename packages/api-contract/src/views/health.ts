@@ -14,7 +14,10 @@ export const healthView = later(() =>
           Severity: z.enum(['warning', 'error']),
           Title: z.string(),
           Hint: z.string(),
-          Since: z.string().nullable().meta({ description: 'RFC 3339 UTC.' }),
+          Since: z.string().nullable().meta({
+            description:
+              'RFC 3339 UTC: when it began where the node knows, else when this was first told; null: an older node does not know.',
+          }),
         }),
       ),
     })

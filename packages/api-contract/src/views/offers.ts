@@ -28,6 +28,10 @@ export const nodeServiceView = later(() =>
       Name: z.string(),
       Target: z.string().meta({ description: 'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine.' }),
       State: z.enum(['checking', 'announcing', 'announced', 'target down', 'name taken']),
+      Since: z.string().nullable().default(null).meta({
+        description:
+          'When the target began to answer, or with target down ceased to: RFC 3339 UTC. null: it was not asked yet.',
+      }),
       Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
       ...traffic(),
       ...offerState(),

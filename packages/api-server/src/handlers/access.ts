@@ -41,8 +41,11 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
     },
     createInvite({ body }) {
       const lifeMs = body.LifeSeconds === undefined ? {} : { lifeMs: body.LifeSeconds * 1_000 }
-      const { code, invite, expiresAt } = administrators().invite({ ...lifeMs, label: body.Label ?? '' })
-      return { Code: code, Invite: invite, ExpiresAt: new Date(expiresAt).toISOString() }
+      const { code, link, invite, expiresAt } = administrators().invite({
+        ...lifeMs,
+        label: body.Label ?? '',
+      })
+      return { Code: code, Link: link, Invite: invite, ExpiresAt: new Date(expiresAt).toISOString() }
     },
     cancelInvite({ invite }) {
       administrators().cancelInvite(parseKey(invite, 'invite'))

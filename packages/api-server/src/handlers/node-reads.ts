@@ -1,5 +1,5 @@
-import type { HealthView, NodeFactsView, StatsView } from '@mesh/api-contract'
-import { tryParsePeerId } from '@mesh/core'
+import type { NodeFactsView, StatsView } from '@mesh/api-contract'
+import { type Clock, tryParsePeerId } from '@mesh/core'
 import type { TrafficHistory } from '../history/traffic-history.ts'
 import type { ApiListener } from '../listen/open-listener.ts'
 import { issue, Problem } from '../messages/problem.ts'
@@ -11,6 +11,7 @@ import type {
   TrafficStats,
   VersionPort,
 } from '../ports.ts'
+import { createHealthView } from '../views/health.ts'
 import { statsView } from '../views/members.ts'
 import { type HandlersOf, prepared } from './handler.ts'
 
@@ -38,6 +39,7 @@ export interface NodeReadsComponents {
   readonly health: HealthPort
   /** Answers with the text that Prometheus reads. */
   readonly exposition: () => string
+  readonly clock: Clock
 }
 
 /** Version of the API; within one there are only additions. */
@@ -53,9 +55,11 @@ export function createNodeReads({
   facts,
   health,
   exposition,
+  clock,
 }: NodeReadsComponents): HandlersOf<NodeIds> {
   const traffic = () => reporterOf(network())
   const openApi = createOpenApiText()
+  const healthView = createHealthView(clock)
   return {
     getTrafficHistory({ last }) {
       const kept = history()
@@ -107,24 +111,6 @@ function statsViews(stats: ReadonlyMap<string, TrafficStats>): Readonly<Record<s
   const views: Record<string, StatsView> = Object.create(null)
   for (const [id, each] of stats) views[id] = statsView(each)
   return views
-}
-
-function healthView(problems: readonly HealthProblem[]): Omit<HealthView, 'Ownership'> {
-  const worstFirst = [...problems].sort((a, b) => rank(a) - rank(b))
-  return {
-    Status: worstFirst[0]?.severity ?? 'ok',
-    Problems: worstFirst.map(({ code, severity, title, hint, since }) => ({
-      Code: code,
-      Severity: severity,
-      Title: title,
-      Hint: hint,
-      Since: since === undefined ? null : new Date(since).toISOString(),
-    })),
-  }
-}
-
-function rank({ severity }: HealthProblem): number {
-  return severity === 'error' ? 0 : 1
 }
 
 /** A listener that other machines reach, without a token, is a problem to tell of. */

@@ -52,6 +52,7 @@ export class ExposedService {
       name: this.name,
       target: formatEndpoint(this.target),
       state: this.#state(isOurs, owner),
+      since: this.health.since,
       owner: isOurs ? undefined : owner,
       openConnections: this.open.size,
       connections: this.connections,

@@ -6,13 +6,21 @@ export function findProblems({ services }: ServicesStatus): readonly ServicesPro
   return services.flatMap((service) => problemOf(service) ?? [])
 }
 
-function problemOf({ name, target, state, owner, lastError }: ExposedStatus): ServicesProblem | undefined {
+function problemOf({
+  name,
+  target,
+  state,
+  since,
+  owner,
+  lastError,
+}: ExposedStatus): ServicesProblem | undefined {
   if (state === 'target down') {
     return {
       code: 'services.target_down',
       severity: 'warning',
       title: `The service ${name} is withdrawn: ${target} does not answer (${lastError ?? 'no reason known'})`,
       hint: `Start the program that listens on ${target}; the service is offered again by itself.`,
+      ...(since !== undefined && { since }),
     }
   }
   if (state === 'name taken') {

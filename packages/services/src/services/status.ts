@@ -11,6 +11,8 @@ export interface ExposedStatus {
   readonly name: string
   readonly target: string
   readonly state: ExposedState
+  /** When the target began or ceased to answer, unix ms; undefined until it was asked. */
+  readonly since: number | undefined
   /** Who has the name; undefined: nobody else. */
   readonly owner: string | undefined
   readonly openConnections: number
@@ -65,4 +67,6 @@ export interface ServicesProblem {
   readonly severity: 'warning' | 'error'
   readonly title: string
   readonly hint: string
+  /** When it began, unix ms; undefined where that is not known. */
+  readonly since?: number
 }

@@ -18,6 +18,8 @@ import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 export interface TargetHealth {
   /** Undefined until the first check is done. */
   readonly isUp: boolean | undefined
+  /** When `isUp` became what it is, unix ms; undefined until the first check is done. */
+  readonly since: number | undefined
   readonly lastError: string | undefined
   /** A client's connection reached the target. */
   worked(): void
@@ -38,6 +40,7 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
   const ended = new AbortController()
   const backoff = createBackoff({ leastMs: DOWN_RETRY_LEAST_MS, mostMs: DOWN_RETRY_MOST_MS }, components)
   let isUp: boolean | undefined
+  let since: number | undefined
   let lastError: string | undefined
   let failures = 0
   let cancel = () => {}
@@ -46,6 +49,7 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
   function tell(next: boolean): void {
     if (next === isUp) return
     isUp = next
+    since = clock.now()
     onChange()
   }
 
@@ -94,6 +98,9 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
   return {
     get isUp() {
       return isUp
+    },
+    get since() {
+      return since
     },
     get lastError() {
       return lastError

@@ -10,7 +10,7 @@ import { trustError } from '../errors.ts'
 import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
 import { buildClaim, type InviteClaim, whyNoUse } from './invite-claim.ts'
-import { formatInviteCode } from './invite-code.ts'
+import { formatInviteCode, formatInviteLink } from './invite-code.ts'
 import { buildRoster, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
 import { type Revocation, Revocations } from './revocations.ts'
@@ -50,6 +50,8 @@ export interface AdministrationComponents {
 /** A new invite; the code is shown once and kept nowhere. */
 export interface NewInvite {
   readonly code: string
+  /** The code as a link. */
+  readonly link: string
   readonly invite: PeerId
   /** The time, in unix ms. */
   readonly expiresAt: number
@@ -194,7 +196,8 @@ export class Administration {
     const expiresAt = Math.ceil(this.#components.clock.now()) + Math.min(lifeMs, MAX_INVITE_LIFE_MS)
     const statement = { admin: signer.peerId, invite, expiresAt, state: 'open', label } as const
     this.#state(signer, writeInvite(this.#init.network, statement))
-    return { code: formatInviteCode(seed), invite, expiresAt }
+    const code = formatInviteCode(seed)
+    return { code, link: formatInviteLink(code), invite, expiresAt }
   }
 
   /** @throws MeshError as `setMember`, and `trust.unknown_invite` */

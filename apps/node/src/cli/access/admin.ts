@@ -43,6 +43,7 @@ export const runAdminInvite: Run = async (call) => {
   else {
     out(`${invite.Code}\n`)
     note(`For one machine, until ${invite.ExpiresAt}: mesh --token-file FILE --invite CODE`)
+    note(`As a link, which --invite takes as well: ${invite.Link}`)
   }
   return 0
 }

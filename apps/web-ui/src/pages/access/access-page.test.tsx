@@ -93,7 +93,7 @@ test('an invite is made, its code shown once, and an open one cancelled', async 
   const Code = `mesh-invite-${'a'.repeat(200)}`
   node.answer('POST /api/admission/invites', () => ({
     status: 200,
-    body: { Code, Invite: SELF.peerId, ExpiresAt: '2030-01-01T00:00:00Z' },
+    body: { Code, Link: `mesh://join/${Code}`, Invite: SELF.peerId, ExpiresAt: '2030-01-01T00:00:00Z' },
   }))
   node.answer(`DELETE /api/admission/invites/${SELF.peerId}`, stated)
   open(node, '/access')

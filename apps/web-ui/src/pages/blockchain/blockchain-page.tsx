@@ -81,7 +81,7 @@ export function BlockchainPage() {
         </>
       }
       empty={
-        <EmptyNote title="No block since this node started">
+        <EmptyNote picture="blocks" title="No block since this node started">
           <p>A block comes with each change of the ledger. Write a key, and its block appears here.</p>
           <p>
             <Link to="/ledger" search={{ view: 'new' }} className={buttonLink}>

@@ -27,7 +27,7 @@ export function HealthSection({ checks }: { checks: readonly CheckView[] | undef
       </div>
       <Unread what="the health" read={health} />
       {count === 0 && <StateMark tone="direct" word={words.health.ok} />}
-      {health.data !== undefined && <Needs health={health.data} />}
+      {health.data !== undefined && <Needs health={health.data} on="/diagnostics" />}
     </section>
   )
 }

@@ -120,11 +120,17 @@ function useWritesOf(bucket: string): readonly TrackedWrite[] {
 function ChooseBucket() {
   return (
     <div className={css.choose}>
-      <EmptyNote title="Choose a bucket">
+      <EmptyNote picture="ledger" title="Choose a bucket">
         <p>
           The ledger is what all members of this network agree on: buckets with keys and values, each entry
           signed by who wrote it. Nodes keep their machines, services and names here; any other bucket is
           yours.
+        </p>
+        <p>
+          <Link to="/ledger" search={{ view: 'new' }} className={buttonLink}>
+            <Plus aria-hidden="true" />
+            Write a key
+          </Link>
         </p>
       </EmptyNote>
     </div>
@@ -144,7 +150,7 @@ function NoKeys({ bucket, filtered }: { bucket: string; filtered: boolean }) {
     )
   }
   return (
-    <EmptyNote title={`Nothing is in ${printable(bucket)}`}>
+    <EmptyNote picture="ledger" title={`Nothing is in ${printable(bucket)}`}>
       <p>A bucket exists as soon as a key is written into it. From a terminal:</p>
       <p>
         <Command text={`mesh ledger put ${shellQuote(bucket)} hello world`} />

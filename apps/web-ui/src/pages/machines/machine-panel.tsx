@@ -4,7 +4,7 @@ import { useRead } from '../../data/reads.ts'
 import type { Machine } from '../../model/machine.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
-import { EmptyNote, LoadingRows } from '../../parts/notes.tsx'
+import { EmptyNote, Unread } from '../../parts/notes.tsx'
 import { AddressList, SidePanel } from '../../parts/panel.tsx'
 import { PingSection } from '../../ping/ping-section.tsx'
 import { usePings } from '../../ping/use-pings.ts'
@@ -17,7 +17,7 @@ import { MachineTraffic } from './machine-traffic.tsx'
 /** One machine; its address can be sent as a link. */
 export function MachinePanel() {
   const { id } = useParams({ from: '/machines/$id' })
-  const { machines } = useMachines()
+  const { machines, ...read } = useMachines()
   const machine = machines?.find((known) => known.id === id)
   return (
     <SidePanel
@@ -31,7 +31,7 @@ export function MachinePanel() {
       }
     >
       {machine !== undefined && <MachineDetails key={id} machine={machine} />}
-      {machine === undefined && machines === undefined && <LoadingRows label="Reading the machine" />}
+      <Unread what="the machine" read={{ ...read, data: machines }} />
       {machine === undefined && machines !== undefined && (
         <EmptyNote title="No such machine is known here">
           <p>It may have left the network, or never announced itself. Its id:</p>

@@ -1,4 +1,4 @@
-import type { NetworkMap } from '../../model/network-map.ts'
+import { type NetworkMap, outlinedSites } from '../../model/network-map.ts'
 import type { Point } from '../../model/map-view.ts'
 import type { LayoutInput } from './layout.ts'
 import type { LayoutAnswer, LayoutRequest } from './layout.worker.ts'
@@ -14,7 +14,7 @@ export interface LayoutClient {
 /** Finds places in a worker. @param onPlaces gets each picture on the way and the one at the end */
 export function createLayoutClient(onPlaces: (places: Places, isSettled: boolean) => void): LayoutClient {
   const worker = new Worker(new URL('./layout.worker.ts', import.meta.url), { type: 'module' })
-  let input: LayoutInput = { ids: [], links: new Uint32Array(), aspect: 1 }
+  let input: LayoutInput = { ids: [], links: new Uint32Array(), sites: [], aspect: 1 }
   let round = 0
   const send = (request: LayoutRequest) => worker.postMessage(request)
   worker.addEventListener('message', ({ data }: MessageEvent<LayoutAnswer>) => {
@@ -36,20 +36,31 @@ export function createLayoutClient(onPlaces: (places: Places, isSettled: boolean
 }
 
 /** A relayed link pulls both ends to its relay. */
-function layoutInputOf({ nodes, links }: NetworkMap): Omit<LayoutInput, 'aspect'> {
+function layoutInputOf(map: NetworkMap): Omit<LayoutInput, 'aspect'> {
+  const { nodes, links } = map
   const ids = nodes.map(({ id }) => id)
   const indexes = new Map(ids.map((id, at) => [id, at]))
   const pairs = links.flatMap(({ from, to, relay }) =>
     relay === undefined ? [from, to] : [from, relay, relay, to],
   )
-  return { ids, links: Uint32Array.from(pairs, (id) => indexes.get(id) ?? 0) }
+  const toIndexes = (list: readonly string[]) => Uint32Array.from(list, (id) => indexes.get(id) ?? 0)
+  return {
+    ids,
+    links: toIndexes(pairs),
+    sites: outlinedSites(map).map(({ members }) => toIndexes(members)),
+  }
 }
 
 function isSame(a: LayoutInput, b: LayoutInput): boolean {
   return (
     a.ids.length === b.ids.length &&
     a.links.length === b.links.length &&
+    isSameSites(a.sites, b.sites) &&
     a.ids.every((id, at) => id === b.ids[at]) &&
     a.links.every((end, at) => end === b.links[at])
   )
+}
+
+function isSameSites(a: LayoutInput['sites'], b: LayoutInput['sites']): boolean {
+  return a.length === b.length && a.every((members, at) => String(members) === String(b[at]))
 }

@@ -5,6 +5,7 @@ import { createLayout, type Layout } from './layout.ts'
 const ring = (count: number) => ({
   ids: Array.from({ length: count }, (_, at) => `n${at}`),
   links: Uint32Array.from(Array.from({ length: count }, (_, at) => [at, (at + 1) % count]).flat()),
+  sites: [],
   aspect: 1,
 })
 
@@ -37,7 +38,7 @@ test('nodes keep their places when one comes, which starts beside its neighbour'
   settle(layout)
   const before = place(layout, 3)
   const { ids, links } = ring(12)
-  layout.set({ ids: [...ids, 'new'], links: Uint32Array.from([...links, 3, 12]), aspect: 1 })
+  layout.set({ ids: [...ids, 'new'], links: Uint32Array.from([...links, 3, 12]), sites: [], aspect: 1 })
   expect(distance(place(layout, 3), before)).toBe(0)
   expect(distance(place(layout, 12), before)).toBeLessThan(130)
   settle(layout)
@@ -47,10 +48,31 @@ test('nodes keep their places when one comes, which starts beside its neighbour'
 test('a thousand new nodes at one neighbour do not fly away', () => {
   const layout = createLayout()
   const ids = Array.from({ length: 1_000 }, (_, at) => `n${at}`)
-  layout.set({ ids: ids.slice(0, 1), links: new Uint32Array(), aspect: 1 })
+  layout.set({ ids: ids.slice(0, 1), links: new Uint32Array(), sites: [], aspect: 1 })
   settle(layout)
-  layout.set({ ids, links: Uint32Array.from(ids.flatMap((_, at) => [0, at])), aspect: 1 })
+  layout.set({ ids, links: Uint32Array.from(ids.flatMap((_, at) => [0, at])), sites: [], aspect: 1 })
   for (let step = 0; step < 40; step++) layout.step()
   const places = layout.places()
   expect(Math.max(...places.map(Math.abs))).toBeLessThan(10_000)
 })
+
+test('machines of one site stand together, whatever their links', () => {
+  const count = 60
+  const ids = Array.from({ length: count }, (_, at) => `n${at}`)
+  // every machine is linked to a machine of another site
+  const links = Uint32Array.from(ids.flatMap((_, at) => [at, (at + 1) % count]))
+  const sites = [0, 1, 2].map((site) => Uint32Array.from([...ids.keys()].filter((at) => at % 3 === site)))
+  const layout = createLayout()
+  layout.set({ ids, links, sites, aspect: 1 })
+  expect(settle(layout)).toBeLessThan(400)
+  const middles = sites.map((members) => middleOf([...members].map((at) => place(layout, at))))
+  for (const at of ids.keys()) {
+    const distances = middles.map((middle) => distance(middle, place(layout, at)))
+    expect(distances.indexOf(Math.min(...distances))).toBe(at % 3)
+  }
+})
+
+function middleOf(points: readonly { x: number; y: number }[]) {
+  const mean = (side: 'x' | 'y') => points.reduce((sum, point) => sum + point[side], 0) / points.length
+  return { x: mean('x'), y: mean('y') }
+}

@@ -2,7 +2,7 @@ import { Maximize, Minus, Plus } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { Machine } from '../../model/machine.ts'
 import type { Point } from '../../model/map-view.ts'
-import type { MapNode, NetworkMap } from '../../model/network-map.ts'
+import { type MapNode, type NetworkMap, outlinedSites } from '../../model/network-map.ts'
 import { useTokenColours } from '../../parts/token-colours.ts'
 import { listenOnMap, ZOOM_STEP } from './map-input.ts'
 import { MapLegend } from './map-legend.tsx'
@@ -52,7 +52,10 @@ export function MapCanvas({ map, machines, chosen, fitting, onChoose }: MapCanva
         aria-label="The network as a picture. The table has the same facts. Keys: plus, minus and 0 zoom, arrows move, j and k walk through the machines."
       />
       {hovered !== undefined && <MapTip target={hovered.target} at={hovered.at} machines={machines} />}
-      <MapLegend hasSites={map.nodes.some(({ kind }) => kind === 'site')} />
+      <MapLegend
+        hasSites={map.nodes.some(({ kind }) => kind === 'site')}
+        hasOutlines={outlinedSites(map).length > 0}
+      />
       <div className={css.zoom} role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom in" title="Zoom in (+)" onClick={() => stage?.zoom(ZOOM_STEP)}>
           <Plus aria-hidden="true" />

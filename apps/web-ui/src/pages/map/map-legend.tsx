@@ -2,8 +2,15 @@ import { cx } from '../../parts/class-names.ts'
 import { StateShape } from '../../parts/state-mark.tsx'
 import css from './map.module.css'
 
+interface MapLegendProps {
+  /** Some nodes stand for all machines of a site. */
+  readonly hasSites: boolean
+  /** Machines of a site have an outline around them. */
+  readonly hasOutlines: boolean
+}
+
 /** Says what lines and shapes mean. */
-export function MapLegend({ hasSites }: { hasSites: boolean }) {
+export function MapLegend({ hasSites, hasOutlines }: MapLegendProps) {
   return (
     <ul className={css.legend} aria-label="Legend">
       <li>
@@ -27,6 +34,11 @@ export function MapLegend({ hasSites }: { hasSites: boolean }) {
       {hasSites && (
         <li>
           <i className={css.siteShape}>4</i> machines at one site; click opens it
+        </li>
+      )}
+      {hasOutlines && (
+        <li>
+          <i className={css.outlineShape} /> around machines at one site
         </li>
       )}
     </ul>

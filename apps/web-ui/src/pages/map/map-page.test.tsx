@@ -36,6 +36,16 @@ test('the table says how everybody reaches everybody, who says so and how old it
   expect(await text(/3 machines, paths of 1 of 2 members, the oldest (39|40|41) s old/)).toBeDefined()
 })
 
+test('the table says at which sites the machines are', async () => {
+  const node = createFakeNode()
+  answerNetwork(node, createFakeNetwork(3))
+  open(node, '/map?view=table')
+  const table = await screen.findByRole('table', { name: 'Paths' })
+  within(table).getByRole('columnheader', { name: 'Site' })
+  expect((await within(table).findAllByText('203.0.0.0/24')).length).toBeGreaterThan(0)
+  expect(within(table).getAllByText('unknown to 203.0.0.0/24').length).toBeGreaterThan(0)
+})
+
 test('the filter leaves the paths of the machines that fit', async () => {
   open(nodeWithReports(), '/map?view=table')
   await text('14 ms')
@@ -57,9 +67,20 @@ test('the panel of a machine has its paths and leads to the machine', async () =
   expect(router.state.location.pathname).toBe(`/machines/${NAS.peerId}`)
 })
 
-test('many machines are grouped by site, and the switch says so', async () => {
+test('dozens of machines have outlines around their sites, which the legend explains', async () => {
   const node = createFakeNode()
-  answerNetwork(node, createFakeNetwork(70))
+  answerNetwork(node, createFakeNetwork(50))
+  open(node, '/map')
+  const toggle = await screen.findByRole('button', { name: 'Group by site' })
+  expect(toggle.getAttribute('aria-pressed')).toBe('false')
+  screen.getByText('around machines at one site')
+  fireEvent.click(toggle)
+  expect(screen.queryByText('around machines at one site')).toBeNull()
+})
+
+test('hundreds of machines are grouped by site, and the switch says so', async () => {
+  const node = createFakeNode()
+  answerNetwork(node, createFakeNetwork(300))
   open(node, '/map')
   const toggle = await screen.findByRole('button', { name: 'Group by site' })
   expect(toggle.getAttribute('aria-pressed')).toBe('true')

@@ -20,19 +20,19 @@ import { MapPanel } from './map-panel.tsx'
 import { MapTable } from './map-table.tsx'
 import css from './map.module.css'
 
-/** Above this number of machines they are grouped by site until somebody switches that off. */
-const GROUP_FROM = 60
+/** Above this number of machines a site is one node until somebody opens it or switches that off. */
+const GROUP_FROM = 250
 /** The number of machines that need no groups. */
 const FEW = 8
 
 /** Who reaches whom, how, how far and how much: as a picture and as a table. */
 export function MapPage() {
   const { view, machine: chosen } = useSearch({ from: '/map' })
-  const { machines, error, refetch } = useMachines()
+  const { machines, readAt: machinesReadAt, error, refetch } = useMachines()
   const { reports, readAt } = usePaths()
   const map = useMemo(
-    () => buildNetworkMap({ machines: machines ?? [], reports, readAt }),
-    [machines, reports, readAt],
+    () => buildNetworkMap({ machines: machines ?? [], machinesReadAt, reports, readAt }),
+    [machines, machinesReadAt, reports, readAt],
   )
   const isTable = view === 'table'
   return (
@@ -99,7 +99,7 @@ function Table({ machines, map }: MapProps) {
   )
   return (
     <div className={page.rows}>
-      <MapTable links={links} machines={machines} />
+      <MapTable links={links} map={map} machines={machines} />
     </div>
   )
 }

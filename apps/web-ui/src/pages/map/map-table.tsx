@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { type Machine, nameOf } from '../../model/machine.ts'
-import type { MapLink } from '../../model/network-map.ts'
+import { type MapLink, type NetworkMap, sitesInWords } from '../../model/network-map.ts'
 import { roundTripInWords } from '../../model/time-words.ts'
 import { Glyph } from '../../parts/glyph.tsx'
 import { EmptyNote } from '../../parts/notes.tsx'
@@ -14,6 +15,7 @@ import css from './map.module.css'
 const COLUMNS: readonly Column[] = [
   { title: 'From' },
   { title: 'To' },
+  { title: 'Site' },
   { title: 'Path' },
   { title: 'Through' },
   { title: 'Round trip', align: 'end' },
@@ -24,11 +26,14 @@ const COLUMNS: readonly Column[] = [
 
 interface MapTableProps {
   readonly links: readonly MapLink[]
+  /** Tells the site of each machine. */
+  readonly map: NetworkMap
   readonly machines: readonly Machine[]
 }
 
 /** The facts of the picture as rows. */
-export function MapTable({ links, machines }: MapTableProps) {
+export function MapTable({ links, map, machines }: MapTableProps) {
+  const sites = useMemo(() => new Map(map.nodes.map(({ id, site }) => [id, site])), [map])
   if (links.length === 0) return <EmptyNote title="No path fits" />
   return (
     <VirtualRows
@@ -37,12 +42,24 @@ export function MapTable({ links, machines }: MapTableProps) {
       rowClass={css.row}
       rows={links}
       rowKey={({ key }) => key}
-      renderCells={(link) => <LinkCells link={link} name={(id) => nameOf(machines, id)} />}
+      renderCells={(link) => (
+        <LinkCells
+          link={link}
+          name={(id) => nameOf(machines, id)}
+          site={sitesInWords(sites.get(link.from), sites.get(link.to))}
+        />
+      )}
     />
   )
 }
 
-function LinkCells({ link, name }: { link: MapLink; name: (id: string) => string }) {
+interface LinkCellsProps {
+  readonly link: MapLink
+  readonly name: (id: string) => string
+  readonly site: string
+}
+
+function LinkCells({ link, name, site }: LinkCellsProps) {
   return (
     <>
       <Cell className={css.machine}>
@@ -54,6 +71,9 @@ function LinkCells({ link, name }: { link: MapLink; name: (id: string) => string
       <Cell className={css.machine}>
         <Glyph id={link.to} />
         <span className={css.name}>{name(link.to)}</span>
+      </Cell>
+      <Cell className={css.site} title={site}>
+        {site}
       </Cell>
       <Cell>
         <StateMark tone={link.path} word={link.path} />

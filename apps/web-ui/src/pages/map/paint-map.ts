@@ -1,11 +1,13 @@
 /**
- * Draws the map: 1. links, batched by look, 2. nodes, 3. names and round trips, as far as they do not cover each other.
+ * Draws the map: 1. outlines of sites, 2. links, batched by look, 3. nodes, 4. names and round trips, as far as they do
+ * not cover each other.
  * What lies outside of the canvas is skipped.
  */
 import { lineWidth, type MapLink, type MapNode } from '../../model/network-map.ts'
 import { type Point, toScreen } from '../../model/map-view.ts'
 import { isNodeSeen, isSeen, lineOf, type MapScene } from './map-scene.ts'
 import { paintNodes } from './paint-node.ts'
+import { paintSites, siteNames, siteOutlines } from './paint-site.ts'
 import { namesOf, paintTexts, tripsOf } from './paint-text.ts'
 
 const MANY_LINKS = 400
@@ -20,12 +22,18 @@ type Context = CanvasRenderingContext2D
 export function paintMap(context: Context, scene: MapScene): void {
   const { size, map } = scene
   context.clearRect(0, 0, size.width, size.height)
+  const sites = siteOutlines(scene)
+  paintSites(context, scene, sites)
   paintLinks(context, scene)
   const nodes = map.nodes
     .filter(({ id }) => isNodeSeen(scene, id))
     .toSorted((a, b) => rank(scene, a) - rank(scene, b))
   paintNodes(context, scene, nodes)
-  paintTexts(context, scene, [...namesOf(scene, nodes.toReversed()), ...tripsOf(scene)])
+  paintTexts(context, scene, [
+    ...siteNames(scene, sites),
+    ...namesOf(scene, nodes.toReversed()),
+    ...tripsOf(scene),
+  ])
 }
 
 /** Nodes of a higher rank are drawn above the others, and their names go first. */

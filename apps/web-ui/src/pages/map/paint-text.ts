@@ -44,7 +44,7 @@ function shortName(name: string): string {
   return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name
 }
 
-interface PlacedText {
+export interface PlacedText {
   readonly at: Point
   readonly text: string
   readonly colour: string

@@ -2,16 +2,25 @@ import { MAX_UPLOAD_BYTES } from '@mesh/api-contract'
 import { FileUp, Folder } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from '@tanstack/react-router'
-import { useUploads } from '../../data/uploads-context.tsx'
+import { nodeUrl } from '../../data/node-url.ts'
+import { useUploadList, useUploads } from '../../data/uploads-context.tsx'
+import { uploadCommands } from '../../model/commands.ts'
 import { bytesInWords } from '../../model/rate-words.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Button } from '../../parts/button.tsx'
+import { cx } from '../../parts/class-names.ts'
+import { CommandList } from '../../parts/command-list.tsx'
+import { fieldClasses } from '../../parts/field.tsx'
 import page from '../page.module.css'
 import css from './uploads.module.css'
+
+/** Stands in the commands until a file was sent. */
+const EXAMPLE = 'photo.jpg'
 
 /** Takes files that are dropped anywhere on the page, or chosen with the button, and offers them. */
 export function DropZone() {
   const uploads = useUploads()
+  const name = useUploadList().at(-1)?.name ?? EXAMPLE
   const [folders, setFolders] = useState<readonly string[]>([])
   const isOver = useDroppedFiles((transfer) => {
     const dropped = readTransfer(transfer)
@@ -54,6 +63,10 @@ export function DropZone() {
           </span>
         </p>
       ))}
+      <details className={cx(fieldClasses.details, css.terminal)}>
+        <summary>The same from a terminal</summary>
+        <CommandList title="In the folder of the file" commands={uploadCommands(nodeUrl, name)} />
+      </details>
       {isOver && (
         <div className={css.cover} aria-hidden="true">
           Drop to offer

@@ -14,6 +14,7 @@ const service = (Name: string, more: Partial<NodeServiceView> = {}): NodeService
   Name,
   Target: '127.0.0.1:8080',
   State: 'announced',
+  Since: '2026-11-21T12:00:00Z',
   Owner: null,
   ...COUNTS,
   ...more,
@@ -71,18 +72,30 @@ test('each state of a service is a word, with its reason', async () => {
     service('web', { OpenConnections: 3, BytesIn: 2_400 }),
     service('db', { State: 'target down', LastError: 'connection refused' }),
     service('ssh', { State: 'name taken', Owner: NAS.peerId }),
-    service('new', { State: 'checking' }),
+    service('new', { State: 'checking', Since: null }),
   ]
   node.answer('/api/node/services', ok(body))
   open(node, '/services')
   const offered = await region('Offered by this node')
   expect(await within(offered).findByText('offered')).toBeDefined()
+  within(offered).getByText('healthy since 21 Nov')
   within(offered).getByText('2.4 kB')
   within(offered).getByText('target down')
   expect(within(offered).getByText('connection refused').title).toBe('connection refused')
   within(offered).getByText('name taken')
   await within(offered).findByText('by nas')
   within(offered).getByText('checking')
+})
+
+test.each([
+  ['announced', 'Healthy since'],
+  ['target down', 'Down since'],
+] as const)('the panel of a service that is %s tells since when', async (State, term) => {
+  const node = createFakeNode()
+  node.answer('/api/node/services', ok([service('web', { State })]))
+  open(node, '/services?view=service&name=web')
+  const panel = await screen.findByRole('complementary', { name: 'web' })
+  expect((await within(panel).findByText(term)).nextElementSibling?.textContent).toMatch(/^21 Nov 2026, /)
 })
 
 test('with nothing offered, the page teaches how to offer', async () => {

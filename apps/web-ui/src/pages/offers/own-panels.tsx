@@ -25,6 +25,8 @@ import { EmptyNote, Unread } from '../../parts/notes.tsx'
 import { Facts, PanelSection, SidePanel } from '../../parts/panel.tsx'
 import { Rate } from '../../parts/rate.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
+import { Age } from '../../parts/time.tsx'
+import { exactTime } from '../../model/time-words.ts'
 import page from '../page.module.css'
 import css from './offers.module.css'
 import { OpenLink } from './open-link.tsx'
@@ -49,6 +51,7 @@ export function ServicePanel(props: PanelProps<NodeServiceView>) {
             <Facts
               facts={[
                 ['Target', <Copy key="target" text={service.Target} what="target" mono wrap />],
+                ...healthFacts(service),
                 ...trafficFacts(service),
               ]}
             />
@@ -71,6 +74,20 @@ export function ServicePanel(props: PanelProps<NodeServiceView>) {
       )}
     </OwnPanel>
   )
+}
+
+/** Since when the target answers, or does not. */
+function healthFacts({ State, Since }: NodeServiceView): readonly Fact[] {
+  if (Since === null) return []
+  const at = Date.parse(Since)
+  return [
+    [
+      State === 'target down' ? 'Down since' : 'Healthy since',
+      <>
+        {exactTime(at)}, <Age at={at} />
+      </>,
+    ],
+  ]
 }
 
 /** One service of a member that this node makes reachable. */

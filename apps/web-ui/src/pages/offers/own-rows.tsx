@@ -4,7 +4,7 @@ import { useNames } from '../../data/machines.tsx'
 import type { OffersSearch } from '../../frame/search-params.ts'
 import { downloadState, isUnderWay } from '../../model/download-words.ts'
 import { progressInWords } from '../../model/offer-progress.ts'
-import { connectionState, fileState, serviceState } from '../../model/offer-words.ts'
+import { connectionState, fileState, healthInWords, serviceState } from '../../model/offer-words.ts'
 import { bytesInWords, countInWords } from '../../model/rate-words.ts'
 import { shownName, shownText } from '../../model/shown-name.ts'
 import type { StateInWords } from '../../model/state-tone.ts'
@@ -14,6 +14,7 @@ import { Rate } from '../../parts/rate.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { StateMark } from '../../parts/state-mark.tsx'
 import { Cell, type Column, rowLink } from '../../parts/table.tsx'
+import { useClock } from '../../parts/time.tsx'
 import css from './offers.module.css'
 import { OpenLink } from './open-link.tsx'
 
@@ -72,6 +73,7 @@ const TRAFFIC_COLUMNS: readonly Column[] = [
 
 export function ServiceRows(props: RowsProps<NodeServiceView>) {
   const name = useNames()
+  const clock = useClock()
   return (
     <OwnRows
       {...props}
@@ -80,10 +82,7 @@ export function ServiceRows(props: RowsProps<NodeServiceView>) {
       view="service"
       rowClass={css.ownRow}
       columns={[{ title: 'Target' }, ...TRAFFIC_COLUMNS]}
-      stateOf={(service) => {
-        const failure = service.State === 'target down' ? service.LastError : null
-        return { ...(failure !== null && { detail: shownText(failure) }), ...serviceState(service, name) }
-      }}
+      stateOf={(service) => ({ detail: healthInWords(service, clock.now()), ...serviceState(service, name) })}
       renderCells={(service) => (
         <>
           <PlaceCell place={service.Target} />

@@ -1,11 +1,19 @@
 import type { HealthView } from '@mesh/api-contract'
+import { Link } from '@tanstack/react-router'
+import { type ProblemAction, problemAction } from '../../model/problem-action.ts'
 import { StateShape } from '../../parts/state-mark.tsx'
 import { Age } from '../../parts/time.tsx'
 import { shownText } from '../../model/shown-name.ts'
 import css from './overview.module.css'
 
-/** Shows what needs a person: what happened, since when, and what to do. */
-export function Needs({ health }: { health: HealthView }) {
+interface NeedsProps {
+  readonly health: HealthView
+  /** The page that shows them: it has no link to itself. */
+  readonly on: '/' | '/diagnostics'
+}
+
+/** Shows what needs a person: what happened, since when, and what to do, with a link to where that is done. */
+export function Needs({ health, on }: NeedsProps) {
   if (health.Problems.length === 0) return null
   return (
     <ul className={css.needs} aria-label="Problems">
@@ -18,10 +26,24 @@ export function Needs({ health }: { health: HealthView }) {
               {shownText(Title)}
             </p>
             <p>{shownText(Hint)}</p>
+            <ActionLink action={problemAction(Code)} on={on} />
           </div>
-          {Since !== null && <Age at={Date.parse(Since)} className={css.since} />}
+          {Since !== null && (
+            <span className={css.since}>
+              since <Age at={Date.parse(Since)} />
+            </span>
+          )}
         </li>
       ))}
     </ul>
+  )
+}
+
+function ActionLink({ action: { to, search, word }, on }: { action: ProblemAction; on: NeedsProps['on'] }) {
+  if (to === on) return null
+  return (
+    <Link to={to} search={search ?? {}} className={css.needAction}>
+      {word}
+    </Link>
   )
 }

@@ -42,7 +42,7 @@ export function OverviewPage() {
           {machines.length > 1 && <AddMachineButton />}
         </header>
       )}
-      {health.data !== undefined && <Needs health={health.data} />}
+      {health.data !== undefined && <Needs health={health.data} on="/" />}
       <div className={css.columns}>
         <MachinesSection machines={machines} failed={error !== null} />
         <aside className={css.side}>

@@ -76,7 +76,7 @@ export function PeersPage() {
         }
         panel={id !== undefined && <Outlet />}
         empty={
-          <EmptyNote title="No peer is known yet">
+          <EmptyNote picture="peers" title="No peer is known yet">
             <p>Peers that this node finds, dials or is dialled by appear here, members or not.</p>
             <p>
               <Button onClick={() => setAdding(true)}>Connect to an address</Button>
