@@ -31,9 +31,9 @@ test('the table says how everybody reaches everybody, who says so and how old it
   const row = within(table).getByText('14 ms').closest('[role=row]')
   expect(row?.textContent).toContain('direct')
   expect(row?.textContent).toContain('8 kbit/s')
-  within(row as HTMLElement).getByLabelText(/^(39|40|41) s ago$/)
+  within(row as HTMLElement).getByLabelText(/^(39|[45]\d) s ago$/)
   within(table).getByText('relayed')
-  expect(await text(/3 machines, paths of 1 of 2 members, the oldest (39|40|41) s old/)).toBeDefined()
+  expect(await text(/3 machines, paths of 1 of 2 members, the oldest (39|[45]\d) s old/)).toBeDefined()
 })
 
 test('the table says at which sites the machines are', async () => {
