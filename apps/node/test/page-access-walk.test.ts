@@ -64,8 +64,9 @@ describe.skipIf(why !== undefined)(suiteName('access on the page of real nodes',
     return stdout.trim()
   }
 
-  function start(name: string, args: readonly string[] = []): Promise<NodeProcess> {
-    const bootstrap = `--discovery-bootstrap-peers=${home.addresses[0]}`
+  /** A node that dials those that run already. */
+  function start(name: string, known: readonly NodeProcess[], args: readonly string[] = []) {
+    const bootstrap = `--discovery-bootstrap-peers=${known.map(({ addresses }) => addresses[0]).join(',')}`
     return mesh.start({ token, args: [bootstrap, `--name=${name}`, ...args] })
   }
 
@@ -92,14 +93,15 @@ describe.skipIf(why !== undefined)(suiteName('access on the page of real nodes',
     await expectSound(page, 'invite-form')
     await press('Make an invite')
     await page.getByRole('img', { name: 'QR code of the invite' }).waitFor(SEEN)
-    await see(/^One machine can use the code, until .*\d\d:\d\d/)
+    await see(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d$/)
     const code = await page.getByRole('button', { name: /^Copy invite code/ }).innerText()
+    await see(`mesh://join/${code}`)
     await expectSound(page, 'invite')
     await press('Done')
     await row('laptop of Ada').getByText('open').waitFor(SEEN)
     expect(await page.content()).not.toContain(code)
 
-    laptop = await start('laptop', [...gateArgs, `--invite=${code}`])
+    laptop = await start('laptop', [home], [...gateArgs, `--invite=${code}`])
     await row('laptop').getByText('let in').waitFor(SEEN)
     await row('laptop of Ada').getByText('used').waitFor(SEEN)
     await eventually(async () => expect(await stateAt(laptop, laptop)).toBe('admitted'), SLOW)
@@ -114,7 +116,7 @@ describe.skipIf(why !== undefined)(suiteName('access on the page of real nodes',
     await see(/--invite mesh-invite-/)
     await expectSound(page, 'add-machine')
     await page.goto(`${home.url}/access`)
-    tablet = await start('tablet')
+    tablet = await start('tablet', [home, laptop])
     // nobody hears of its name before it is in
     const waiting = shortPeerId(tablet.id)
     await row(waiting).getByText('waits to be let in').waitFor(SEEN)
@@ -123,7 +125,11 @@ describe.skipIf(why !== undefined)(suiteName('access on the page of real nodes',
       .getByRole('button', { name: /^Let in / })
       .click(SEEN)
     await see('3 machines are let in. Nobody waits.')
-    await eventually(async () => expect(await stateAt(laptop, tablet)).toBe('admitted'), SLOW)
+    await row('tablet').getByText('let in').waitFor(SEEN)
+    await eventually(async () => {
+      expect(await stateAt(laptop, tablet)).toBe('admitted')
+      expect(await areConnected(laptop, tablet)).toBe(true)
+    }, SLOW)
 
     await press('Cancel')
     await press('Cancel the invite')

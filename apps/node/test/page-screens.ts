@@ -71,9 +71,11 @@ export function handsOn(page: Page): Hands {
   }
 }
 
-/** A node without a VPN, or without DNS, answers 404, which the page takes for what it is. */
+/** An API without a VPN, or without a DNS server, answers 404, which the page takes for what it is. */
 export async function expectNoMisdeeds({ elsewhere, complaints, violations }: Misdeeds): Promise<void> {
-  const unexpected = complaints.filter((text) => !/\/api\/(vpn|dns\/server)|Failed to load resource.*404/.test(text))
+  const unexpected = complaints.filter(
+    (text) => !/\/api\/(vpn|dns\/server)|Failed to load resource.*404/.test(text),
+  )
   expect({ elsewhere, unexpected, violations: await violations() }).toEqual({
     elsewhere: [],
     unexpected: [],

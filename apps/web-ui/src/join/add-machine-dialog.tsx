@@ -69,8 +69,8 @@ function Systems({ commands }: { commands: JoinCommands }) {
         <Line text={commands.linux} />
         <p className={css.hint}>
           The machine gets an address of the VPN, which needs root or CAP_NET_ADMIN, and a page like this one
-          at http://127.0.0.1:8080. Its programs find the names of the network with --dns 127.0.0.1:53
-          --dns-configure.
+          at http://127.0.0.1:8080. Its programs find the names of the network with{' '}
+          <code>--dns 127.0.0.1:53 --dns-configure</code>.
         </p>
       </Tabs.Content>
       <Tabs.Content value="container" className={css.tab}>

@@ -3,7 +3,7 @@ const WORDS: readonly (readonly [beginning: string, words: string])[] = [
   ['/meshsub/', 'gossip'],
   ['/floodsub/', 'gossip'],
   ['/mesh/packets/', 'VPN packets'],
-  ['/mesh/vpn/', 'VPN packets'],
+  ['/mesh/vpn/', 'VPN tunnels'],
   ['/mesh/replication/', 'ledger'],
   ['/mesh/file/', 'files'],
   ['/mesh/service/', 'services'],

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { deleteCommands, getCommands, putCommands } from './commands.ts'
 import { buildGlyph } from './glyph.ts'
 import { bytesInWords, packetRateInWords, rateInWords } from './rate-words.ts'
+import { protocolInWords } from './protocol-words.ts'
 import { rejectionInWords } from './rejection-words.ts'
 import { ageInWords, roundTripInWords, spanInWords } from './time-words.ts'
 import { describeValue, printForTyping, printInLine, readTypedValue } from './typed-value.ts'
@@ -25,6 +26,11 @@ test('round trips, rates and sizes keep at most three figures', () => {
 test('reasons of refusals are words, and unknown ones stay as they are', () => {
   expect(rejectionInWords('FUTURE')).toBe('from the future')
   expect(rejectionInWords('toString')).toBe('toString')
+})
+
+test('protocols of the VPN have words of their own', () => {
+  const words = ['/mesh/packets/1', '/mesh/vpn/1', '/other/1'].map(protocolInWords)
+  expect(words).toEqual(['VPN packets', 'VPN tunnels', undefined])
 })
 
 test('a glyph is symmetric and depends on the id alone', () => {
