@@ -20,9 +20,9 @@ export function SummaryFacts() {
         <Link to="/ledger">
           entries <b>{count(digest.data?.Entries)}</b>
         </Link>
-        <span>
-          ownership <b>{node.data?.Ownership ?? UNKNOWN}</b>
-        </span>
+        <Link to="/peers">
+          peers <b>{count(summary.data?.Peers)}</b>
+        </Link>
       </p>
       <p>
         <Link to="/services">
@@ -32,7 +32,7 @@ export function SummaryFacts() {
           files <b>{count(summary.data?.Files)}</b>
         </Link>
         <span>
-          peers known <b>{count(summary.data?.Peers)}</b>
+          ownership <b>{node.data?.Ownership ?? UNKNOWN}</b>
         </span>
       </p>
     </div>
