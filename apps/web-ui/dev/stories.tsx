@@ -259,6 +259,7 @@ export const stories: Readonly<Record<string, React.ComponentType>> = {
     <States>
       <Sparkline label="busy" values={wave(5)} />
       <Sparkline label="idle" values={[]} />
+      <Sparkline label="wide" values={wave(5)} isWide />
     </States>
   ),
   Chart: () => (

@@ -1,6 +1,7 @@
 import { eventually } from '@mesh/testkit'
 import { act, fireEvent, screen, within } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createFakeNetwork, fakeHistory } from '../test/support/fake-network.ts'
 import { CABIN, createFakeNode, NAS, peer, refusal, SELF } from '../test/support/fake-node.ts'
 import { createPageSuite, text } from '../test/support/page-suite.tsx'
 
@@ -50,6 +51,68 @@ test('a machine that is alone is told how another one joins', async () => {
   open(node, '/')
   expect(await text('This machine is alone in its network.')).toBeDefined()
   expect(await text('No other machine yet')).toBeDefined()
+})
+
+test('the overview shows what flows now and did in the last hour, and leads to the traffic', async () => {
+  const node = createFakeNode()
+  const { peers } = createFakeNetwork(4)
+  const history = fakeHistory(peers, Date.now())
+  node.answer('/api/metrics/history', () => ({ status: 200, body: history }))
+  const traffic = { TotalIn: 0, TotalOut: 0, RateIn: 1.5e6, RateOut: 250e3 }
+  node.answer('/api/metrics', () => ({ status: 200, body: traffic }))
+  const { router } = open(node, '/')
+  await screen.findByRole('img', { name: 'Traffic of the last hour' })
+  const heading = screen.getByRole('heading', { name: 'Traffic in 12 Mbit/s out 2 Mbit/s' })
+  expect(await text('1 h ago')).toBeDefined()
+  fireEvent.click(within(heading).getByRole('link', { name: 'Traffic' }))
+  await eventually(() => expect(router.state.location.pathname).toBe('/traffic'))
+})
+
+test('a node that counts no traffic yet says when the line begins', async () => {
+  const node = createFakeNode()
+  const none = { StepSeconds: 10, Until: '2026-11-28T10:00:00Z', In: [], Out: [], Peers: [], Protocols: [] }
+  node.answer('/api/metrics/history', () => ({ status: 200, body: { ...none, Vpn: null } }))
+  open(node, '/')
+  expect(await text('The line of the last hour begins in a moment.')).toBeDefined()
+})
+
+test('a hidden tab asks the node nothing, and reads again when it is seen', async () => {
+  vi.useFakeTimers({
+    toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'],
+    shouldAdvanceTime: true,
+  })
+  onTestFinished(() => void vi.useRealTimers())
+  const node = createFakeNode()
+  open(node, '/')
+  expect(await text('live')).toBeDefined()
+  const asked = (from: number) =>
+    node.requests.slice(from).filter((request) => !request.includes('/api/events'))
+  const seen = node.requests.length
+  await act(() => vi.advanceTimersByTimeAsync(60_000))
+  expect(asked(seen)).toContain('GET /api/peers')
+  see('hidden')
+  onTestFinished(() => see('visible'))
+  await pass(40_000)
+  expect(node.openStreams()).toBe(0)
+  const hidden = node.requests.length
+  await act(() => vi.advanceTimersByTimeAsync(3_600_000))
+  await pass(3_600_000)
+  expect(node.requests.slice(hidden)).toEqual([])
+  see('visible')
+  await eventually(() => expect(asked(hidden)).toContain('GET /api/peers'))
+})
+
+test('a change elsewhere shows within half a second', async () => {
+  const node = createFakeNode()
+  await node.ledger.put('notes', 'first', '"one"').settled
+  open(node, '/ledger?bucket=notes')
+  expect(await text('one')).toBeDefined()
+  expect(await text('live')).toBeDefined()
+  await node.ledger.put('notes', 'first', '"two"').settled
+  // the event has to arrive before the page's clock goes on; then half a second of it is enough
+  await act(() => new Promise((resolve) => setImmediate(resolve)))
+  await pass(500)
+  expect(await text('two')).toBeDefined()
 })
 
 test('a write of another member appears live, and only its key is read again', async () => {

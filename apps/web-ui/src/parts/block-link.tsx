@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { countInWords } from '../model/rate-words.ts'
 import { cx } from './class-names.ts'
 import css from './tag.module.css'
 
@@ -10,7 +11,7 @@ export function BlockLink({ index }: { index: number }) {
       params={{ index: String(index) }}
       className={cx(css.tag, css.ledger, css.link)}
     >
-      block {index}
+      block {countInWords(index)}
     </Link>
   )
 }

@@ -1,3 +1,4 @@
+import { cx } from './class-names.ts'
 import css from './sparkline.module.css'
 
 const WIDTH = 120
@@ -10,10 +11,12 @@ interface SparklineProps {
   readonly label: string
   /** The values, the oldest first. */
   readonly values: readonly number[]
+  /** True: as wide as there is room. */
+  readonly isWide?: boolean
 }
 
 /** A small line without axes: the shape of the last hour. */
-export function Sparkline({ label, values }: SparklineProps) {
+export function Sparkline({ label, values, isWide = false }: SparklineProps) {
   const drawn = averages(values)
   const top = Math.max(1, ...drawn)
   const points = drawn.map((value, at) => {
@@ -22,7 +25,13 @@ export function Sparkline({ label, values }: SparklineProps) {
   })
   const line = points.length < 2 ? `M0 ${HEIGHT - 1}H${WIDTH}` : `M${points.join('L')}`
   return (
-    <svg className={css.sparkline} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+    <svg
+      className={cx(css.sparkline, isWide && css.wide)}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio={isWide ? 'none' : undefined}
+      role="img"
+      aria-label={label}
+    >
       <path className={css.area} d={`${line}V${HEIGHT}H0Z`} />
       <path className={css.line} d={line} />
     </svg>

@@ -17,6 +17,7 @@ import { Feed } from './feed-list.tsx'
 import { Needs } from './needs.tsx'
 import css from './overview.module.css'
 import { SummaryFacts } from './summary-facts.tsx'
+import { TrafficSection } from './traffic-section.tsx'
 import { WaysOut } from './ways-out.tsx'
 
 const HEALTH_EVERY_MS = 15_000
@@ -44,10 +45,13 @@ export function OverviewPage() {
       )}
       {health.data !== undefined && <Needs health={health.data} on="/" />}
       <div className={css.columns}>
-        <MachinesSection machines={machines} failed={error !== null} />
+        <div className={css.side}>
+          <MachinesSection machines={machines} failed={error !== null} />
+          <TrafficSection />
+          <WaysOut />
+        </div>
         <aside className={css.side}>
           <SummaryFacts />
-          <WaysOut />
           <section className={page.section}>
             <h2>
               Changed <span>and refused, the last first</span>

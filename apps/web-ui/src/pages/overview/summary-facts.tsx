@@ -1,11 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../data/reads.ts'
-import { useTrafficHistory } from '../../data/traffic.ts'
-import { countInWords, rateInWords } from '../../model/rate-words.ts'
-import { Sparkline } from '../../parts/sparkline.tsx'
+import { countInWords } from '../../model/rate-words.ts'
 import css from './overview.module.css'
 
-const TRAFFIC_EVERY_MS = 5_000
 const UNKNOWN = '…'
 
 /** The few figures that somebody acts on. */
@@ -13,25 +10,9 @@ export function SummaryFacts() {
   const summary = useRead('getSummary', {})
   const digest = useRead('getDigest', {})
   const node = useRead('getNode', {})
-  const traffic = useRead('getTraffic', {}, { everyMs: TRAFFIC_EVERY_MS })
-  const { data: hour } = useTrafficHistory()
   const count = (value: number | undefined) => (value === undefined ? UNKNOWN : countInWords(value))
   return (
     <div className={css.facts}>
-      {traffic.data !== undefined && (
-        <p>
-          <Flow word="in" bytesPerSecond={traffic.data.RateIn} />
-          <Flow word="out" bytesPerSecond={traffic.data.RateOut} />
-          {hour !== undefined && (
-            <Link to="/traffic">
-              <Sparkline
-                label="Traffic of the last hour"
-                values={hour.In.map((bytes, at) => bytes + (hour.Out[at] ?? 0))}
-              />
-            </Link>
-          )}
-        </p>
-      )}
       <p>
         <span>
           block <b>{count(summary.data?.BlockChain)}</b>
@@ -39,9 +20,9 @@ export function SummaryFacts() {
         <Link to="/ledger">
           entries <b>{count(digest.data?.Entries)}</b>
         </Link>
-        <span>
-          ownership <b>{node.data?.Ownership ?? UNKNOWN}</b>
-        </span>
+        <Link to="/peers">
+          peers <b>{count(summary.data?.Peers)}</b>
+        </Link>
       </p>
       <p>
         <Link to="/services">
@@ -51,18 +32,9 @@ export function SummaryFacts() {
           files <b>{count(summary.data?.Files)}</b>
         </Link>
         <span>
-          peers known <b>{count(summary.data?.Peers)}</b>
+          ownership <b>{node.data?.Ownership ?? UNKNOWN}</b>
         </span>
       </p>
     </div>
-  )
-}
-
-function Flow({ word, bytesPerSecond }: { word: string; bytesPerSecond: number }) {
-  const { figure, unit } = rateInWords(bytesPerSecond)
-  return (
-    <span>
-      {word} <b>{figure}</b> {unit}
-    </span>
   )
 }
