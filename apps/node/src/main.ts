@@ -21,5 +21,9 @@ try {
 } catch {
   // without one, every start compiles
 }
+if (process.getBuiltinModule('node:sea').isSea()) {
+  const { loadAddonsFromFiles } = await import('./executable/addon-files.ts')
+  loadAddonsFromFiles(import.meta.dirname)
+}
 const { main } = await import('./cli/main.ts')
 await main()
