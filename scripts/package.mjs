@@ -9,9 +9,11 @@ import { parseArgs } from 'node:util'
 import { ARCHITECTURES } from './package/architectures.mjs'
 import { packageBinary } from './package/binary.mjs'
 import { root } from './package/commands.mjs'
+import { packageSbom } from './package/sbom.mjs'
+import { packageSums } from './package/sums.mjs'
 
 /** In the order in which they need each other. Each gets the folder and the options, and makes files in it. */
-const PARTS = { binary: packageBinary }
+const PARTS = { binary: packageBinary, sbom: packageSbom, sums: packageSums }
 
 const { values } = parseArgs({
   options: {

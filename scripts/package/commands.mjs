@@ -25,3 +25,8 @@ export function isThere(program) {
 export function firstOf(programs) {
   return programs.find(isThere)
 }
+
+/** The time of the last commit, in seconds: what archives say instead of the time of their build. */
+export function commitSeconds() {
+  return Number(process.env.SOURCE_DATE_EPOCH ?? output('git', ['log', '-1', '--format=%ct'], { cwd: root }))
+}
