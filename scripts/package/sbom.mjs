@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { commitSeconds, root } from './commands.mjs'
 import { componentsInside } from './components.mjs'
 
-const SBOM = 'mesh.cdx.json'
+export const SBOM = 'mesh.cdx.json'
 export const LICENSES = 'LICENSES.txt'
 
 /** @returns the names of the files that it made in `dist` */
-export function packageSbom(dist, { arch }) {
-  const components = componentsInside(arch)
+export function packageSbom(dist, options) {
+  const components = componentsInside(options)
   writeFileSync(join(dist, SBOM), `${JSON.stringify(billOfMaterials(components), undefined, 2)}\n`)
   writeFileSync(join(dist, LICENSES), licenceTexts(components))
   return [SBOM, LICENSES]
@@ -18,7 +18,7 @@ export function packageSbom(dist, { arch }) {
 
 function billOfMaterials(components) {
   const { version, license } = JSON.parse(readFileSync(join(root, 'apps/node/package.json'), 'utf8'))
-  const parts = components.map(({ folder, ...component }) => component)
+  const parts = components.map(({ folder: _folder, ...component }) => component)
   const digest = createHash('sha256').update(version).update(JSON.stringify(parts)).digest('hex')
   const purl = `pkg:generic/mesh@${version}`
   return {
