@@ -9,12 +9,19 @@ import { parseArgs } from 'node:util'
 import { ARCHITECTURES } from './package/architectures.mjs'
 import { packageBinary } from './package/binary.mjs'
 import { root } from './package/commands.mjs'
+import { packageContainer } from './package/container.mjs'
 import { packageDeb } from './package/deb.mjs'
 import { packageSbom } from './package/sbom.mjs'
 import { packageSums } from './package/sums.mjs'
 
 /** In the order in which they need each other. Each gets the folder and the options, and makes files in it. */
-const PARTS = { binary: packageBinary, sbom: packageSbom, deb: packageDeb, sums: packageSums }
+const PARTS = {
+  binary: packageBinary,
+  sbom: packageSbom,
+  deb: packageDeb,
+  container: packageContainer,
+  sums: packageSums,
+}
 
 const { values } = parseArgs({
   options: {
