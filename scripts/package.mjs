@@ -11,12 +11,14 @@ import { packageBinary } from './package/binary.mjs'
 import { root } from './package/commands.mjs'
 import { packageContainer } from './package/container.mjs'
 import { packageDeb } from './package/deb.mjs'
+import { packageNpm } from './package/npm.mjs'
 import { packageSbom } from './package/sbom.mjs'
 import { packageSums } from './package/sums.mjs'
 
 /** In the order in which they need each other. Each gets the folder and the options, and makes files in it. */
 const PARTS = {
   binary: packageBinary,
+  npm: packageNpm,
   sbom: packageSbom,
   deb: packageDeb,
   container: packageContainer,
@@ -46,5 +48,5 @@ for (const [name, make] of Object.entries(PARTS)) {
   if (!wanted.includes(name)) continue
   console.log(`Packaging: ${name} ...`)
   const files = await make(dist, { arch: values.arch, isLocal: values.local })
-  for (const file of files) console.log(`  ${join(dist, file)}`)
+  for (const file of files) console.log(`  ${resolve(dist, file)}`)
 }
