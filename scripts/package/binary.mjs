@@ -23,7 +23,7 @@ import { dirname, join, relative } from 'node:path'
 import { build } from 'esbuild'
 import { ARCHITECTURES } from './architectures.mjs'
 import { firstOf, root, show } from './commands.mjs'
-import { buildEngine, fetchPackage, nodeBinary } from './toolchain.mjs'
+import { buildEngine, fetchPackage, integrityOf, nodeBinary } from './toolchain.mjs'
 
 const app = join(root, 'apps/node')
 const MAIN = 'main.js'
@@ -70,6 +70,11 @@ export async function packageBinary(dist, { arch, isLocal }) {
 
 /** A package as few files, without its dependencies; its own code finds the addon beside it by its name. */
 async function stageLoaded(stage, { name, entries, addon }, arch) {
+  const from = addonFolder(name, addon(arch))
+  if (from === undefined) {
+    console.log(`  without ${name}: the lockfile has no ${addon(arch)}`)
+    return
+  }
   const folder = join(stage, 'node_modules', name)
   const fileOf = (entry) => (entry === '' ? 'index' : entry.slice(1))
   await build({
@@ -87,7 +92,7 @@ async function stageLoaded(stage, { name, entries, addon }, arch) {
   })
   const exports = Object.fromEntries(entries.map((entry) => [`.${entry}`, `./${fileOf(entry)}.js`]))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, type: 'module', exports }))
-  stageAddon(stage, addon(arch), addonFolder(name, addon(arch)))
+  stageAddon(stage, addon(arch), from)
 }
 
 /** What asks which libc this machine has gets the answer: the executable runs on glibc alone. */
@@ -101,14 +106,15 @@ const glibcAlone = {
   },
 }
 
-/** Where the package of an addon is: beside the package that loads it, or fetched when it is for another machine. */
+/** Where the package of an addon is: beside the package that loads it, or fetched when it is for another machine. Undefined: nowhere. */
 function addonFolder(name, addonName) {
   const loader = realpathSync(join(app, 'node_modules', name))
   try {
     return dirname(createRequire(join(loader, 'package.json')).resolve(`${addonName}/package.json`))
   } catch {
     const { optionalDependencies } = JSON.parse(readFileSync(join(loader, 'package.json'), 'utf8'))
-    return fetchPackage(addonName, optionalDependencies[addonName])
+    const version = optionalDependencies[addonName]
+    return integrityOf(addonName, version) === undefined ? undefined : fetchPackage(addonName, version)
   }
 }
 

@@ -57,6 +57,7 @@ export function fetchPackage(name, version) {
   const folder = join(cache, `${name.replace('/', '+')}@${version}`)
   if (existsSync(folder)) return folder
   const wanted = integrityOf(name, version)
+  if (wanted === undefined) throw new Error(`pnpm-lock.yaml has no hash of ${name}@${version}`)
   mkdirSync(cache, { recursive: true })
   console.log(`Fetching ${name}@${version} ...`)
   const [{ filename }] = JSON.parse(
@@ -76,10 +77,9 @@ export function fetchPackage(name, version) {
   return folder
 }
 
-function integrityOf(name, version) {
+/** Undefined for what pnpm did not find when the lockfile was made. */
+export function integrityOf(name, version) {
   const lock = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8')
   const at = lock.indexOf(`\n  ${name.startsWith('@') ? `'${name}@${version}'` : `${name}@${version}`}:\n`)
-  const integrity = at < 0 ? undefined : /integrity: (sha512-[\w+/=]+)/.exec(lock.slice(at, at + 400))?.[1]
-  if (integrity === undefined) throw new Error(`pnpm-lock.yaml has no hash of ${name}@${version}`)
-  return integrity
+  return at < 0 ? undefined : /integrity: (sha512-[\w+/=]+)/.exec(lock.slice(at, at + 400))?.[1]
 }
