@@ -49,9 +49,8 @@ switch (command) {
   case 'package': {
     await install()
     await build()
-    const node = join(root, 'node_modules/.bin/node')
-    const { status } = await run(node, [join(root, 'scripts/package.mjs'), ...args], { cwd: root })
-    process.exitCode = status ?? 1
+    // by pnpm, whose Node is the workspace's own, and which its parts call
+    await pnpm(['exec', 'node', 'scripts/package.mjs', ...args])
     break
   }
   default:

@@ -1,6 +1,9 @@
-/** The single executable of `npm run package`, where there is no Node: its page, its addons, and a home that cannot be written. */
+/**
+ * What `npm run package` makes, where there is no Node: the executable with its page, its addons and a home that cannot be
+ * written, and the package for Debian on two systems of its own (`packaging/debian/try.sh` says what it tries).
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '@mesh/testkit'
@@ -15,7 +18,10 @@ const why =
     : !existsSync(ADDON)
       ? 'the engine is not built'
       : undefined
-const suite = why === undefined ? 'one executable' : `one executable (skipped: ${why})`
+const suite = why === undefined ? 'what people install' : `what people install (skipped: ${why})`
+
+/** How `try.sh` ends where the machine cannot do it. */
+const SKIPPED = 77
 
 /** QUIC and WebRTC are addons. */
 const WITH_ADDONS = [
@@ -30,16 +36,16 @@ describe.skipIf(why !== undefined)(suite, () => {
   const env = { PATH: '/nowhere', HOME: home }
   const token = join(folder, 'token')
 
-  function pack() {
-    const words = ['--only', 'binary', '--local', '--arch', process.arch, '--dist', join(folder, 'dist')]
-    execFileSync(process.execPath, [join(ROOT, 'scripts/package.mjs'), ...words])
+  function pack(parts: string) {
+    const words = ['--only', parts, '--local', '--arch', process.arch, '--dist', join(folder, 'dist')]
+    execFileSync(process.execPath, [join(ROOT, 'scripts/package.mjs'), ...words], { stdio: 'pipe' })
     return readFileSync(mesh)
   }
 
   beforeAll(() => {
     // a file, so that nobody can make folders there, root neither
     writeFileSync(home, '')
-    pack()
+    pack('binary')
     writeFileSync(token, makeToken(), { mode: 0o600 })
   }, 60_000)
 
@@ -47,7 +53,7 @@ describe.skipIf(why !== undefined)(suite, () => {
 
   test('is the same bytes when it is packed again, and names no folder of this machine', () => {
     const before = readFileSync(mesh)
-    const again = pack()
+    const again = pack('binary')
     expect(again.equals(before)).toBe(true)
     expect(again.includes(folder)).toBe(false)
     expect(again.includes(ROOT)).toBe(false)
@@ -88,4 +94,19 @@ describe.skipIf(why !== undefined)(suite, () => {
       await ended
     }
   }, 60_000)
+
+  test('a package for Debian is installed, carries a network of two, and is purged without a trace', (context) => {
+    if (spawnSync('dpkg-deb', ['--version']).status !== 0) return context.skip('dpkg-deb is not installed')
+    pack('sbom,deb')
+    const file = readdirSync(join(folder, 'dist')).find((name) => name.endsWith('.deb')) ?? ''
+    const deb = join(folder, 'dist', file)
+
+    const tried = spawnSync(join(ROOT, 'packaging/debian/try.sh'), [deb], { encoding: 'utf8' })
+    if (tried.status === SKIPPED) return context.skip(tried.stdout.trim())
+    expect(`${tried.stdout}${tried.stderr}`).toContain('purged: kept the state on a, left nothing on b')
+
+    // nothing where it is not installed
+    const { stdout } = spawnSync('lintian', ['--allow-root', deb], { encoding: 'utf8' })
+    expect(stdout ?? '').not.toMatch(/^E:/m)
+  }, 300_000)
 })
