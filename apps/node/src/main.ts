@@ -22,8 +22,8 @@ try {
   // without one, every start compiles
 }
 if (process.getBuiltinModule('node:sea').isSea()) {
-  const { loadAddonsFromFiles } = await import('./executable/addon-files.ts')
-  loadAddonsFromFiles(import.meta.dirname)
+  const { prepareExecutable } = await import('./executable/prepare-executable.ts')
+  prepareExecutable(import.meta.url)
 }
 const { main } = await import('./cli/main.ts')
 await main()
