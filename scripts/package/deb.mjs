@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
 import { ARCHITECTURES } from './architectures.mjs'
-import { commitSeconds, output, root, show } from './commands.mjs'
+import { commitSeconds, isThere, output, root, show } from './commands.mjs'
 import { LICENSES, SBOM } from './sbom.mjs'
 
 const sources = join(root, 'packaging/debian')
@@ -43,6 +43,9 @@ export function packageDeb(dist, { arch, isLocal }) {
     const environment = { ...process.env, SOURCE_DATE_EPOCH: String(commitSeconds()) }
     const words = [...compression, '--root-owner-group', '--build', stage, join(dist, name)]
     show('dpkg-deb', words, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] })
+    // reads all of the executable: half a minute
+    if (!isLocal && isThere('lintian'))
+      show('lintian', ['--allow-root', '--fail-on', 'error', join(dist, name)])
     return [name]
   } finally {
     rmSync(stage, { recursive: true, force: true })
