@@ -1,4 +1,4 @@
-/** What the single executable does before all else: its modules and its addons come from inside the file. */
+/** Prepares the single executable: its modules and its addons come from inside the file. */
 import { dirname } from 'node:path'
 import { getAsset } from 'node:sea'
 import { fileURLToPath } from 'node:url'
