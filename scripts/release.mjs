@@ -51,6 +51,7 @@ function release() {
   const [version] = new Set(changed.map(([, each]) => each))
   if (version === undefined) stop('the changesets change no version')
   datedChangelog(version)
+  packagingVersion(version)
   console.log(
     `\nCHANGELOG.md, ${version}:\n${unreleasedOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))}\n`,
   )
@@ -82,6 +83,15 @@ function datedChangelog(version) {
   const today = new Date().toISOString().slice(0, 10)
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace('## Unreleased\n', `## Unreleased\n\n## ${version} (${today})\n`))
+}
+
+/** The chart and the module for NixOS name the version, too. */
+function packagingVersion(version) {
+  for (const name of ['packaging/helm/mesh/Chart.yaml', 'packaging/nixos/module.nix']) {
+    const file = join(work, name)
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace(/^(version: |appVersion: | +version = ")[^"\n]+/gm, `$1${version}`))
+  }
 }
 
 function unreleasedOf(text) {

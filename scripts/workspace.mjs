@@ -1,5 +1,5 @@
 /**
- * `npm run setup`, `npm start` and `npm test`: all that a newcomer needs. Runs on the Node and npm at hand
+ * `npm run setup`, `npm start`, `npm test` and `npm run package`: all that a newcomer needs. Runs on the Node and npm at hand
  * (20 or later), and brings pnpm and the workspace's own Node from the registry. Whatever takes long says what it is.
  *
  * `npm start` compiles no Rust: the API and the page do not need the VPN's engine, and two minutes of a compiler would
@@ -46,8 +46,15 @@ switch (command) {
     await install()
     await pnpm(['run', 'check', ...args])
     break
+  case 'package': {
+    await install()
+    await build()
+    // by pnpm, whose Node is the workspace's own, and which its parts call
+    await pnpm(['exec', 'node', 'scripts/package.mjs', ...args])
+    break
+  }
   default:
-    console.error('usage: npm run setup | npm start | npm test')
+    console.error('usage: npm run setup | npm start | npm test | npm run package')
     process.exitCode = 2
 }
 

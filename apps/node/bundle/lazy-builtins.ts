@@ -4,6 +4,7 @@
  * bundle each import becomes the object that `process.getBuiltinModule` gives. README.md says what that brings.
  */
 import { isBuiltin } from 'node:module'
+import { relative } from 'node:path'
 import type { Options } from 'tsup'
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
@@ -17,8 +18,12 @@ export const lazyBuiltins: Plugin = {
   setup(build) {
     build.onResolve({ filter: /^[a-z_:/0-9]+$/ }, ({ path, kind, importer }) =>
       kind === 'import-statement' && isBuiltin(path) && !ENTRY.test(importer)
-        ? // one for each importer, so that none becomes a file of its own
-          { path: `${path.replace(/^node:/, '')}?${importer}`, namespace: NAMESPACE, sideEffects: false }
+        ? // one for each importer, so that none becomes a file of its own; its path is in the names of the built files
+          {
+            path: `${path.replace(/^node:/, '')}?${relative(import.meta.dirname, importer)}`,
+            namespace: NAMESPACE,
+            sideEffects: false,
+          }
         : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({

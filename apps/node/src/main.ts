@@ -21,5 +21,9 @@ try {
 } catch {
   // without one, every start compiles
 }
+if (process.getBuiltinModule('node:sea').isSea()) {
+  const { prepareExecutable } = await import('./executable/prepare-executable.ts')
+  prepareExecutable(import.meta.url)
+}
 const { main } = await import('./cli/main.ts')
 await main()

@@ -2,13 +2,13 @@
  * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
  * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
  * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (needs `rustup target add` and
- * that machine's gcc), `--required` makes a missing cargo an error. `--check` builds nothing and says what a build
- * would come to. The last line of standard output begins with `engine addon: ` and says what came out.
+ * that machine's gcc), `--required` makes a missing cargo an error. `--portable` links for glibc 2.28 with cargo-zigbuild,
+ * and needs `--target`: others load what it makes. `--check` builds nothing and says what a build would come to. The last line of standard output begins with `engine addon: ` and says what came out.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -18,7 +18,12 @@ const PLATFORMS = {
   'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
 }
 const { values } = parseArgs({
-  options: { target: { type: 'string' }, required: { type: 'boolean' }, check: { type: 'boolean' } },
+  options: {
+    target: { type: 'string' },
+    portable: { type: 'boolean', default: false },
+    required: { type: 'boolean' },
+    check: { type: 'boolean' },
+  },
 })
 
 const compiler = spawnSync('rustc', ['-vV'], { encoding: 'utf8' })
@@ -26,6 +31,12 @@ const hasCargo = compiler.status === 0 && spawnSync('cargo', ['--version']).stat
 const host = /host: (\S+)/.exec(compiler.stdout ?? '')?.[1]
 const target = values.target ?? host
 const platform = PLATFORMS[target]
+
+/** Apart from the other builds', whose objects have other flags. */
+const targetFolder = join(root, values.portable ? 'target/portable' : 'target')
+
+/** The oldest glibc that loads a portable addon: the one that Node's own builds need. */
+const GLIBC = '2.28'
 
 /** `1.95` of Cargo.toml's `rust-version`. */
 const needed = /^rust-version = "([\d.]+)"/m.exec(readFileSync(join(root, 'Cargo.toml'), 'utf8'))?.[1] ?? ''
@@ -40,8 +51,10 @@ else await build()
 async function build() {
   const addon = join(root, 'npm', platform, 'mesh-engine.node')
   const stampFile = join(root, 'npm', platform, 'mesh-engine.stamp')
-  const stamp = hashOfSources()
-  if (existsSync(addon) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
+  const stamp = hashOfSources(values.portable)
+  // what is portable runs here too
+  const isCurrent = (text) => text === stamp || text === hashOfSources(true)
+  if (existsSync(addon) && existsSync(stampFile) && isCurrent(readFileSync(stampFile, 'utf8'))) {
     console.log(`engine addon: unchanged (${platform})`)
     return
   }
@@ -51,13 +64,14 @@ async function build() {
   }
   console.log(`engine addon: building for ${platform} (one to three minutes the first time)`)
   const jobs = process.env.CARGO_BUILD_JOBS ?? String(availableParallelism())
+  const wanted = values.portable ? `${target}.${GLIBC}` : target
   const cargo = [
-    'build',
+    values.portable ? 'zigbuild' : 'build',
     '--release',
     '--locked',
     '--jobs',
     jobs,
-    ...(values.target ? ['--target', target] : []),
+    ...(values.target ? ['--target', wanted] : []),
   ]
   if ((await runCargo(cargo)) !== 0) {
     // a machine without a C compiler still gets everything but the interface
@@ -65,7 +79,7 @@ async function build() {
     console.log('engine addon: not built: its compilation failed (cargo says above why); mend that')
     return
   }
-  const built = join(root, 'target', values.target ?? '', 'release', 'libmesh_engine.so')
+  const built = join(targetFolder, values.target ?? '', 'release', 'libmesh_engine.so')
   // by rename, so that a running node keeps the file that it has loaded
   copyFileSync(built, `${addon}.new`)
   renameSync(`${addon}.new`, addon)
@@ -78,7 +92,11 @@ function runCargo(words) {
   const child = spawn('cargo', words, {
     cwd: root,
     stdio: 'inherit',
-    env: { ...crossLinker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
+    env: {
+      ...(values.portable ? { RUSTFLAGS: withoutPaths() } : crossLinker()),
+      ...process.env,
+      CARGO_TARGET_DIR: targetFolder,
+    },
   })
   process.once('SIGTERM', () => child.kill())
   return new Promise((resolve) => {
@@ -105,8 +123,15 @@ function crossLinker() {
   return { [name]: `${target.replace('-unknown-', '-')}-gcc` }
 }
 
-function hashOfSources() {
+/** Flags with which the addon holds no folder of this machine: two machines build the same bytes. */
+function withoutPaths() {
+  const cargoHome = process.env.CARGO_HOME ?? join(homedir(), '.cargo')
+  return `--remap-path-prefix=${cargoHome}=/cargo --remap-path-prefix=${root}=/engine`
+}
+
+function hashOfSources(isPortable) {
   const hash = createHash('sha256').update(compiler.stdout).update(target)
+  if (isPortable) hash.update(GLIBC)
   const native = readdirSync(join(root, 'native'), { recursive: true, encoding: 'utf8' })
   const sources = native.filter((path) => path.endsWith('.rs')).map((path) => join('native', path))
   const files = ['Cargo.toml', 'Cargo.lock', 'build.rs', ...sources.sort()]

@@ -27,6 +27,9 @@ const CONTAINER_MARKS: readonly string[] = ['/.dockerenv', '/run/.containerenv']
 /** The errors that options of a container mend; a missing kernel module is none of them. */
 const CONTAINER_CODES: ReadonlySet<EngineErrorCode> = new Set(['engine.no_tun', 'engine.no_permission'])
 const CONTAINER_HINT = 'In a container, start it with --cap-add NET_ADMIN --device /dev/net/tun.'
+/** A runtime makes the device with the mode that it has on the host. */
+const DEVICE_HINT =
+  'On the host of the container: chmod 666 /dev/net/tun, as udev does. Or run it as root: --user 0.'
 
 /** The things that `openEngine` needs, in the order in which people can mend it. */
 export function engineSupport(init: EngineSupportInit = {}): EngineSupport {
@@ -37,7 +40,7 @@ export function engineSupport(init: EngineSupportInit = {}): EngineSupport {
     } catch (error) {
       const denied = (error as NodeJS.ErrnoException).code === 'EACCES'
       return denied
-        ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened`)
+        ? unsupported('engine.no_permission', `${TUN_DEVICE} may not be opened by this user`, DEVICE_HINT)
         : unsupported('engine.no_tun', `${TUN_DEVICE} does not exist`)
     }
   })
@@ -83,9 +86,13 @@ function hasWireguardModule(): boolean {
   })
 }
 
-function unsupported(code: EngineErrorCode, message: string): EngineSupport {
+function unsupported(
+  code: EngineErrorCode,
+  message: string,
+  containerHint: string = CONTAINER_HINT,
+): EngineSupport {
   const inContainer = CONTAINER_CODES.has(code) && CONTAINER_MARKS.some((path) => existsSync(path))
-  return { supported: false, code, message, hint: inContainer ? CONTAINER_HINT : (HINTS[code] ?? '') }
+  return { supported: false, code, message, hint: inContainer ? containerHint : (HINTS[code] ?? '') }
 }
 
 function hasCapability(bit: bigint): boolean {
