@@ -25,13 +25,18 @@ let tarballs: readonly string[] = []
 /** What npm says when there is no registry, or not all is in its cache. */
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH|network/
 
+/** Every package but `@mesh/node`, which holds the others. */
+const LIBRARIES: readonly string[] = []
+
 /** Installs tarballs as a user would, in a project with nothing else. */
 async function install(folder: string, names: readonly string[]): Promise<void> {
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), '{ "name": "user", "private": true, "type": "module" }')
-  const chosen = tarballs.filter(
-    (file) => names.length === 0 || names.some((name) => file.includes(`/mesh-${name}-0`)),
-  )
+  const isOf = (name: string) => (file: string) => file.includes(`/mesh-${name}-0`)
+  const chosen =
+    names === LIBRARIES
+      ? tarballs.filter((file) => !isOf('node')(file))
+      : tarballs.filter((file) => names.some((name) => isOf(name)(file)))
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1']
   await run('npm', ['install', ...options, ...chosen], { cwd: folder })
 }
@@ -51,7 +56,7 @@ beforeAll(async () => {
   const { stdout } = await run(process.execPath, [join(root, 'scripts/pack-packages.mjs'), work])
   tarballs = stdout.trim().split('\n')
   try {
-    await install(everything, [])
+    await install(everything, LIBRARIES)
   } catch (error) {
     if (!NO_REGISTRY.test(String(error))) throw error
     unreachable = `npm reaches no registry: ${String(error).split('\n')[1] ?? ''}`
