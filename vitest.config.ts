@@ -16,9 +16,16 @@ const SHOW_LOGS = 'apps/node/test/show-logs.ts'
 
 /** The longest of the other projects, longest first. */
 const LONG = [
-  ...['vpn', 'readme/readme', 'files', 'vpn-udp', 'published-packages', 'node-process', 'services'].map(
-    (name) => `apps/node/test/${name}.test.ts`,
-  ),
+  ...[
+    'vpn',
+    'readme/readme',
+    'files',
+    'vpn-udp',
+    'published-packages',
+    'published-node',
+    'node-process',
+    'services',
+  ].map((name) => `apps/node/test/${name}.test.ts`),
   ...['replication/test/simulation', 'p2p/test/nat', 'p2p/test/public-dht', 'p2p/test/port-mapping'].map(
     (name) => `packages/${name}.test.ts`,
   ),

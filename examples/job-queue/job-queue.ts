@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Mesh } from '@mesh/node'
 
-export interface Job {
+interface Job {
   readonly state: 'waiting' | 'taken' | 'done'
   readonly work: string
   /** The worker's peer id, of a job that is taken or done. */

@@ -1,5 +1,5 @@
 /**
- * The npm part of `npm run package`: builds, and packs every published package into `DIST/npm/NAME-VERSION.tgz`. The
+ * The npm part of what is packaged: builds, and packs every published package into `DIST/npm/NAME-VERSION.tgz`. The
  * engine is packed for each platform whose addon was built.
  */
 import { spawnSync } from 'node:child_process'

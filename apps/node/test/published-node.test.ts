@@ -2,8 +2,8 @@
  * `@mesh/node` as people install it: the command and the programs of `examples/`, from the tarball, in an empty project, on
  * three versions of Node.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { generateToken } from '../src/index.ts'
 import { documentedExamples } from './documented-examples.ts'
 import { installInto, isTarballOf, measure, packAll, whyUnreachable } from './npm-project.ts'
+import { readCommandBlocks } from './readme/command-blocks.ts'
 import { createCleanUps } from './suite.ts'
 
 const run = promisify(execFile)
@@ -22,6 +23,14 @@ const user = join(work, 'user')
 const cleanUps = createCleanUps()
 const EXAMPLES = ['http-service', 'job-queue', 'leader-election', 'name-watcher']
 const SETTINGS = { mdns: false, dht: false, 'listen-maddrs': '/ip4/127.0.0.1/tcp/0' }
+/** The same for commands. */
+const LOOPBACK = {
+  MESHPRIVATE: 'true',
+  MESHMDNS: 'false',
+  MESHLISTENMADDRS: '/ip4/127.0.0.1/tcp/0',
+  MESHLISTEN: '127.0.0.1:0',
+  MESHLOGLEVEL: 'warn',
+}
 const SOON = { withinMs: 20_000, everyMs: 50 }
 const documented = documentedExamples(root).filter((example) => example.package === '@mesh/node')
 const token = generateToken()
@@ -49,22 +58,33 @@ interface Program {
   /** Its lines on standard output. */
   readonly lines: string[]
   readonly ended: Promise<number | null>
-  readonly process: ChildProcess
+  /** Sends the signal to it and to all that it has started. */
+  readonly kill: (signal: NodeJS.Signals) => void
 }
 
 /** Starts a program in the user's project; what it writes to standard error is shown. */
 function start(words: readonly string[], node = process.execPath): Program {
-  // nothing but its own folders
-  const env = { PATH: process.env['PATH'], HOME: work, XDG_STATE_HOME: join(work, 's') }
-  const child = spawn(node, words, { cwd: user, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  // nothing but its own folders and loopback
+  const env = { ...LOOPBACK, PATH: process.env['PATH'], HOME: work, XDG_STATE_HOME: join(work, 's') }
+  // a group of its own, as in a terminal: npx hands no signal on
+  const child = spawn(node, words, { cwd: user, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${node} cannot be started`)
+  const kill = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-pid, signal)
+    } catch {
+      // all of them have ended
+    }
+  }
   const ended = new Promise<number | null>((done) => child.once('close', done))
   cleanUps.push(async () => {
-    child.kill('SIGKILL')
+    kill('SIGKILL')
     await ended
   })
   const lines: string[] = []
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
-  return { lines, ended, process: child }
+  return { lines, ended, kill }
 }
 
 /** Starts an example in the role, with the others of its test as its first peers. */
@@ -85,8 +105,8 @@ async function startExample(
 const addressesOf = (lines: readonly string[]) => lines[0]?.replace('joined ', '').split(',') ?? []
 const idOf = ({ lines }: Program) => /\/p2p\/(\w+)/.exec(lines[0] ?? '')?.[1] ?? ''
 
-async function interrupt({ process: child, ended }: Program): Promise<void> {
-  child.kill('SIGINT')
+async function interrupt({ kill, ended }: Program): Promise<void> {
+  kill('SIGINT')
   expect(await ended).toBe(0)
 }
 
@@ -145,7 +165,7 @@ test('the job queue does each job, on both workers, also when one dies', async (
     for (const { lines } of [first, second])
       expect(lines.some((line) => line.startsWith('works on'))).toBe(true)
   }, SOON)
-  first.process.kill('SIGKILL')
+  first.kill('SIGKILL')
   expect(await submitting.ended).toBe(0)
   expect(submitting.lines.slice(1)).toEqual(jobs.map((job) => `result ${job.toUpperCase()}`))
   await interrupt(second)
@@ -181,6 +201,32 @@ test('the bot tells the names that come and go', async (context) => {
   await interrupt(bot)
 }, 60_000)
 
+test('the commands of README.md work', async (context) => {
+  if (unreachable !== undefined) return context.skip(unreachable)
+  const blocks = readCommandBlocks(join(root, 'apps/node/README.md'), new Set(['sh npm']))
+  const [make = '', api = '', status = '', put = '', watch = '', ...more] = blocks.flatMap(
+    (each) => each.commands,
+  )
+  expect(more).toEqual([])
+  const shell = (command: string) => start(['-c', `PATH=$PWD/node_modules/.bin:$PATH; ${command}`], 'sh')
+  const must = async (command: string) => {
+    const { ended, lines } = shell(command)
+    expect({ command, code: await ended }).toEqual({ command, code: 0 })
+    return lines.join('\n')
+  }
+  await must(make)
+  const node = shell(`exec ${api}`)
+  await eventually(() => expect(node.lines.join()).toContain('"url":"http'), SOON)
+  expect(await must(status)).toMatch(/^node /m)
+  const watching = shell(`exec ${watch}`)
+  await eventually(async () => {
+    await must(put.replace('hello', crypto.randomUUID()))
+    expect(watching.lines.join()).toContain('greeting')
+  }, SOON)
+  node.kill('SIGINT')
+  await node.ended
+})
+
 /** The newest Node of a major version, from the registry. */
 async function nodeOf(major: string): Promise<string> {
   const folder = join(work, `node-${major}`)
@@ -197,17 +243,8 @@ test.for(['22', '24', 'this'])(
     const mesh = join(user, 'node_modules/.bin/mesh')
     const { stdout, stderr } = await run(node, [mesh, '--version'])
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+\n$/), ''])
-    mkdirSync(join(user, 'state'), { recursive: true })
     writeFileSync(join(user, 'mesh.token'), token, { mode: 0o600 })
-    const flags = Object.entries(SETTINGS).map(([name, value]) => `--${name}=${value}`)
-    const words = [
-      'api',
-      '--token-file=mesh.token',
-      '--ephemeral',
-      '--private',
-      '--listen=127.0.0.1:0',
-      ...flags,
-    ]
+    const words = ['api', '--token-file=mesh.token', '--ephemeral']
     const api = start([mesh, ...words], node)
     const url = await eventually(() => {
       const [, found] = /"url":"([^"]*)"/.exec(api.lines.join()) ?? []
@@ -223,5 +260,4 @@ test.for(['22', '24', 'this'])(
       expect(await program.ended).toBe(0)
     }
   },
-  120_000,
 )
