@@ -49,7 +49,10 @@ beforeAll(async () => {
     const isCode = (path: string) => !path.includes('node_modules')
     cpSync(join(root, 'examples', name), join(user, name), { recursive: true, filter: isCode })
   }
-  for (const { name, code } of documented) writeFileSync(join(user, `${name}.ts`), code)
+  // on loopback alone
+  const bound = `private: true, settings: ${JSON.stringify(SETTINGS)}`
+  for (const { name, code } of documented)
+    writeFileSync(join(user, `${name}.ts`), code.replaceAll('private: true', bound))
 }, 180_000)
 
 afterAll(() => rmSync(work, { recursive: true, force: true }))
