@@ -14,7 +14,9 @@ import { packPackages, publishedPackages } from './pack-packages.mjs'
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
   '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",
+  '@mesh/engine-linux-arm64-musl': "the addon's interface is the engine's own",
   '@mesh/engine-linux-x64-gnu': "the addon's interface is the engine's own",
+  '@mesh/engine-linux-x64-musl': "the addon's interface is the engine's own",
 }
 /** The heads of wrappers name the libraries that they wrap (docs/upstream/README.md). */
 const root = resolve(import.meta.dirname, '..')

@@ -7,10 +7,14 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Packs every published package into the folder. @returns the tarballs */
+/** Packs every published package into the folder. @returns the tarballs that npm installs on this machine */
 export async function packAll(folder: string): Promise<readonly string[]> {
   const { stdout } = await run(process.execPath, [join(root, 'scripts/pack-packages.mjs'), folder])
-  return stdout.trim().split('\n')
+  const ofOthers = new RegExp(`/mesh-engine-linux-(?!${process.arch}-gnu)`)
+  return stdout
+    .trim()
+    .split('\n')
+    .filter((file) => !ofOthers.test(file))
 }
 
 /** Is the tarball that of `@mesh/NAME`? */

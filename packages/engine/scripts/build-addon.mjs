@@ -2,7 +2,7 @@
  * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
  * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
  * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (needs `rustup target add` and
- * that machine's gcc), `--required` makes a missing cargo an error. `--check` builds nothing and says what a build
+ * that machine's gcc; for musl cargo-zigbuild and zig), `--required` makes a missing cargo an error. `--check` builds nothing and says what a build
  * would come to. The last line of standard output begins with `engine addon: ` and says what came out.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -16,6 +16,8 @@ const root = resolve(import.meta.dirname, '..')
 const PLATFORMS = {
   'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
   'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
+  'x86_64-unknown-linux-musl': 'linux-x64-musl',
+  'aarch64-unknown-linux-musl': 'linux-arm64-musl',
 }
 const { values } = parseArgs({
   options: { target: { type: 'string' }, required: { type: 'boolean' }, check: { type: 'boolean' } },
@@ -26,6 +28,8 @@ const hasCargo = compiler.status === 0 && spawnSync('cargo', ['--version']).stat
 const host = /host: (\S+)/.exec(compiler.stdout ?? '')?.[1]
 const target = values.target ?? host
 const platform = PLATFORMS[target]
+/** zig is the C compiler and the linker. */
+const isForMusl = target?.endsWith('-musl') === true && target !== host
 
 /** `1.95` of Cargo.toml's `rust-version`. */
 const needed = /^rust-version = "([\d.]+)"/m.exec(readFileSync(join(root, 'Cargo.toml'), 'utf8'))?.[1] ?? ''
@@ -52,7 +56,7 @@ async function build() {
   console.log(`engine addon: building for ${platform} (one to three minutes the first time)`)
   const jobs = process.env.CARGO_BUILD_JOBS ?? String(availableParallelism())
   const cargo = [
-    'build',
+    isForMusl ? 'zigbuild' : 'build',
     '--release',
     '--locked',
     '--jobs',
@@ -78,7 +82,7 @@ function runCargo(words) {
   const child = spawn('cargo', words, {
     cwd: root,
     stdio: 'inherit',
-    env: { ...crossLinker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
+    env: { ...linker(), ...process.env, CARGO_TARGET_DIR: join(root, 'target') },
   })
   process.once('SIGTERM', () => child.kill())
   return new Promise((resolve) => {
@@ -98,8 +102,9 @@ function hasCompiler() {
   return target !== host || process.env.CC !== undefined || spawnSync('cc', ['--version']).status === 0
 }
 
-/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). */
-function crossLinker() {
+/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). Node loads an addon that finds musl beside it. */
+function linker() {
+  if (isForMusl) return { RUSTFLAGS: '-C target-feature=-crt-static' }
   if (target === host) return {}
   const name = `CARGO_TARGET_${target.toUpperCase().replaceAll('-', '_')}_LINKER`
   return { [name]: `${target.replace('-unknown-', '-')}-gcc` }
