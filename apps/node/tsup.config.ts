@@ -2,6 +2,7 @@ import { defineConfig } from 'tsup'
 import { eagerFunctions } from './bundle/eager-functions.ts'
 import { embedPage } from './bundle/embed-page.ts'
 import { lazyBuiltins } from './bundle/lazy-builtins.ts'
+import { writeNotices } from './bundle/notices.ts'
 import { stubs } from './bundle/stubs.ts'
 
 /**
@@ -31,5 +32,9 @@ export default defineConfig({
     options.mainFields = ['module', 'main']
     options.legalComments = 'none'
   },
-  onSuccess: async () => embedPage(import.meta.dirname),
+  metafile: true,
+  onSuccess: async () => {
+    embedPage(import.meta.dirname)
+    writeNotices(import.meta.dirname)
+  },
 })

@@ -3,7 +3,7 @@
  * three versions of Node.
  */
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -118,6 +118,7 @@ test('the package has few dependencies and little on disk', (context) => {
   const { names, megabytes } = measure(user)
   expect(names.length).toBeLessThanOrEqual(80)
   expect(megabytes).toBeLessThanOrEqual(60)
+  expect(readFileSync(join(user, 'node_modules/@mesh/node/dist/NOTICES.txt'), 'utf8')).toContain('\nlibp2p 3')
   expect(names.filter((name) => name.startsWith('@mesh/') && !/^@mesh\/(node|engine-)/.test(name))).toEqual(
     [],
   )

@@ -30,7 +30,7 @@ import { zlibCompression } from './zlib-compression.ts'
 /** The longest segment that passes wherever IPv6 does, whose least MTU is 1280 bytes. */
 const SEGMENT_BYTES = 1_220
 
-/** What a node that has joined can be asked for. */
+/** The parts of a node that has joined, for those who started it. */
 export interface Joined extends JoinedServices {
   /** Gives the addresses that others can dial, each with `/p2p/ID`. */
   readonly addresses: () => readonly string[]

@@ -1,4 +1,4 @@
-/** What a program says when it joins a network. */
+/** The options of a program that joins a network. */
 export interface JoinMeshInit {
   /** The network to join, as `mesh -g -b` or `generateToken` makes it. Give this or `tokenFile`. */
   readonly token?: string | undefined

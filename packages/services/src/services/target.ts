@@ -1,4 +1,4 @@
-/** What serves a service of this node: a program at an address, or this process itself. */
+/** A service of this node is served by a program at an address, or by this process itself. */
 import type { Duplex } from 'node:stream'
 import type { PeerId } from '@mesh/core'
 import { type Endpoint, formatEndpoint, kindOf, type ServiceKind } from '../streams/endpoint.ts'
