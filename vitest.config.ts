@@ -23,6 +23,7 @@ const LONG = [
     'files',
     'vpn-udp',
     'published-packages',
+      'published-node',
     'node-process',
     'services',
   ].map((name) => `apps/node/test/${name}.test.ts`),

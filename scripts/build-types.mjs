@@ -28,9 +28,10 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'
   stdio: 'inherit',
 })
 if (status !== 0) process.exit(status ?? 1)
-for (const { folder, manifest } of publishedPackages().values()) {
+const published = publishedPackages()
+for (const { folder, manifest } of published.values()) {
   const names = entriesOf(manifest)
-  if (names.length > 0) await rollUp(folder, names)
+  if (names.length > 0) await rollUp(folder, manifest, names)
 }
 
 /** The names of a package's entries, `index` and `node`; a package with native code alone has none. */
@@ -39,11 +40,32 @@ function entriesOf({ exports = {} }) {
   return files.flatMap((file) => /^\.\/dist\/(.+)\.d\.ts$/.exec(file)?.[1] ?? [])
 }
 
-async function rollUp(folder, names) {
+/** Packages of ours that a package holds, in place of depending on them: their declarations are part of its own. */
+function inside({ dependencies = {} }) {
+  const find = (id) => {
+    const [, name, entry = ''] = /^(@mesh\/[\w-]+)(\/.+)?$/.exec(id) ?? []
+    return name in dependencies
+      ? undefined
+      : published.get(name)?.manifest.exports?.[`.${entry}`]?.['mesh-source']
+  }
+  return {
+    isInside: (id) => find(id) !== undefined,
+    name: 'inside',
+    resolveId(id) {
+      const source = find(id)
+      const name = id.split('/').slice(0, 2).join('/')
+      if (source === undefined) return undefined
+      return join(emitted, published.get(name).folder, source.replace(/\.ts$/, '.d.ts'))
+    },
+  }
+}
+
+async function rollUp(folder, manifest, names) {
+  const { isInside, ...own } = inside(manifest)
   const bundle = await rollup({
     input: Object.fromEntries(names.map((name) => [name, join(emitted, folder, `src/${name}.d.ts`)])),
-    external: (id) => !id.startsWith('.') && !id.startsWith(emitted),
-    plugins: [besideTheirSource, dts()],
+    external: (id) => !id.startsWith('.') && !id.startsWith(emitted) && !isInside(id),
+    plugins: [besideTheirSource, own, dts()],
   })
   // the names of chunks change with what is in them
   for (const file of globSync(`${folder}/dist/*.d.ts`, { cwd: root })) rmSync(join(root, file))

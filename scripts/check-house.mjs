@@ -52,7 +52,7 @@ function functionSizes(file) {
 }
 
 // 104,000 when the page, packages and rules were still to come
-atMost('lines of source', total(sources), 115_000)
+atMost('lines of source', total(sources), 117_000)
 const fileSizes = sources.map((file) => linesOf(sourceOf(file)))
 atMost('lines of the median file', quantile(fileSizes, 0.5), 70)
 atMost('lines of nine files in ten', quantile(fileSizes, 0.9), 190)
@@ -61,7 +61,7 @@ const functions = sources.filter((file) => !file.endsWith('.rs')).flatMap(functi
 atMost('lines of the median function', quantile(functions, 0.5), 7)
 atMost('lines of nine functions in ten', quantile(functions, 0.9), 21)
 const wrappers = sources.filter((file) => file.startsWith('packages/p2p/src/upstream/'))
-atMost('files that wrap libraries (packages/p2p/src/upstream)', wrappers.length, 20)
+atMost('files that wrap libraries (packages/p2p/src/upstream)', wrappers.length, 21)
 atMost('lines of them', total(wrappers), 1_500)
 atMost(
   'lines of the API listener',

@@ -1,11 +1,12 @@
 /**
- * Every published package, as it is packed: publint, what its manifest must have and must not, and that its
- * dependencies are ranges. Run after the build.
+ * Every published package, as it is packed: publint, whether TypeScript finds the types of each entry (attw), what its
+ * manifest must have and must not, and that its dependencies are ranges. Run after the build.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { packPackages, publishedPackages } from './pack-packages.mjs'
@@ -13,7 +14,9 @@ import { packPackages, publishedPackages } from './pack-packages.mjs'
 /** Dependencies of which users get exactly one version, and why. All others are ranges, so that npm shares them. */
 const EXACT = {
   '@mesh/engine-linux-arm64-gnu': "the addon's interface is the engine's own",
+  '@mesh/engine-linux-arm64-musl': "the addon's interface is the engine's own",
   '@mesh/engine-linux-x64-gnu': "the addon's interface is the engine's own",
+  '@mesh/engine-linux-x64-musl': "the addon's interface is the engine's own",
 }
 /** The heads of wrappers name the libraries that they wrap (docs/upstream/README.md). */
 const root = resolve(import.meta.dirname, '..')
@@ -23,6 +26,9 @@ for (const file of globSync('packages/p2p/src/upstream/**/*.ts', { cwd: root }))
 }
 for (const name of ['@libp2p/gossipsub', '@libp2p/utils', '@libp2p/yamux', 'libp2p'])
   EXACT[name] ??= 'packages/p2p/src/upstream wraps it'
+
+/** Resolutions of attw that packages of ES modules with `exports` do not serve: TypeScript's for Node 10 and for CommonJS. */
+const NOT_FOR_ES_MODULES = new Set(['node10', 'node16-cjs'])
 
 const complaints = []
 const published = publishedPackages()
@@ -59,6 +65,9 @@ async function checkTarball(tarball) {
     pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) },
   })
   for (const message of messages) complain(formatMessage(message, manifest, { color: false }))
+  const { problems = [] } = await checkPackage(createPackageFromTarballData(bytes))
+  for (const { kind, entrypoint = '', resolutionKind = '' } of problems)
+    if (!NOT_FOR_ES_MODULES.has(resolutionKind)) complain(`types: ${kind} ${entrypoint} ${resolutionKind}`)
 }
 
 function checkRange(name, range, complain) {

@@ -11,7 +11,9 @@ const root = resolve(import.meta.dirname, '..')
 
 /** Name -> folder from the root and manifest, of every package that is not private. */
 export function publishedPackages() {
-  const files = globSync('packages/{*,engine/npm/*}/package.json', { cwd: root }).toSorted()
+  const files = globSync(['apps/*/package.json', 'packages/{*,engine/npm/*}/package.json'], {
+    cwd: root,
+  }).toSorted()
   const all = files.map((file) => ({
     folder: file.replaceAll('\\', '/').replace(/\/package\.json$/, ''),
     manifest: JSON.parse(readFileSync(join(root, file), 'utf8')),

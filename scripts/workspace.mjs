@@ -36,7 +36,7 @@ switch (command) {
   }
   case 'start': {
     await install()
-    await build('--filter=node')
+    await build('--filter=@mesh/node')
     console.log(describeMachine(await checkEngine(root)))
     const { start } = await import('./start.mjs')
     await start({ root, args })

@@ -2,21 +2,22 @@ import { defineConfig } from 'tsup'
 import { eagerFunctions } from './bundle/eager-functions.ts'
 import { embedPage } from './bundle/embed-page.ts'
 import { lazyBuiltins } from './bundle/lazy-builtins.ts'
+import { writeNotices } from './bundle/notices.ts'
 import { stubs } from './bundle/stubs.ts'
 
 /**
- * The node as a few files without node_modules: split, so that a command loads only what it needs, and minified. What is
- * native stays outside. bundle/README.md says what each part brings.
+ * The node as a few files without node_modules: the command `main.js`, and `index.js` for programs. Split, so that a
+ * command loads only what it needs, and minified. What is native stays outside. bundle/README.md says what each part brings.
  */
 export default defineConfig({
-  entry: { main: 'src/main.ts' },
+  entry: { main: 'src/main.ts', index: 'src/index.ts' },
   format: 'esm',
   target: 'node22',
   platform: 'node',
   splitting: true,
   treeshake: false,
   minify: true,
-  clean: true,
+  clean: ['!**/*.d.ts'],
   removeNodeProtocol: false,
   noExternal: [/^(?!node-datachannel|@chainsafe\/libp2p-quic)/],
   tsconfig: '../../tsconfig.json',
@@ -31,5 +32,9 @@ export default defineConfig({
     options.mainFields = ['module', 'main']
     options.legalComments = 'none'
   },
-  onSuccess: async () => embedPage(import.meta.dirname),
+  metafile: true,
+  onSuccess: async () => {
+    embedPage(import.meta.dirname)
+    writeNotices(import.meta.dirname)
+  },
 })

@@ -5,11 +5,16 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder } from './files/make-folder.ts'
 
-const [major = 0] = process.versions.node.split('.').map(Number)
-if (major < 22) {
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(`mesh needs Node 22.18 or later (26 is best); this is Node ${process.versions.node}\n`)
   process.exit(1)
 }
+// Node 22 and 24 warn that SQLite is experimental: nobody who runs a node can do anything about that
+const [printWarning] = process.listeners('warning')
+process.removeAllListeners('warning').on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') printWarning?.(warning)
+})
 // in the person's own folder: a cache in a shared one could be written by others
 const { NODE_COMPILE_CACHE, XDG_CACHE_HOME } = process.env
 try {

@@ -24,16 +24,16 @@ const MAX_COLLECTED_BYTES = 160 * 2 ** 20
  * 2. The young generation stays at 1 MB, so that buffers that went out are collected young.
  * 3. The heap doubles before it is collected, and does not grow to four times of what lives.
  */
-const FLAGS = [
-  '--external-memory-accounted-in-global-limit',
-  '--semi-space-growth-factor=1',
-  '--heap-growing-percent=100',
-] as const
+const FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=100'] as const
+/** The flag of 1., and the first version of V8 that knows it. An older one would print an error. */
+const BUFFERS_COUNT = { flag: '--external-memory-accounted-in-global-limit', sinceV8: 13 } as const
 
 /** Call it once, when the node has started. */
 export function trimAfterStart(): void {
   module.flushCompileCache()
   for (const flag of FLAGS) v8.setFlagsFromString(flag)
+  if (Number.parseInt(process.versions.v8, 10) >= BUFFERS_COUNT.sinceV8)
+    v8.setFlagsFromString(BUFFERS_COUNT.flag)
   void collectSmallHeap()
 }
 

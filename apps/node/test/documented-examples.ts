@@ -11,10 +11,16 @@ export interface Example {
 
 /** @param root of the repository */
 export function documentedExamples(root: string): readonly Example[] {
-  const files = globSync('packages/*/{README.md,src/{index,node,pattern,testing,openapi}.ts}', { cwd: root })
+  const files = globSync(
+    [
+      'apps/node/{README.md,src/index.ts}',
+      'packages/*/{README.md,src/{index,node,pattern,testing,openapi}.ts}',
+    ],
+    { cwd: root },
+  )
   return files.toSorted().flatMap((file) => {
-    const [, folder = ''] = file.split(/[\\/]/)
-    if (isPrivate(join(root, 'packages', folder))) return []
+    const [parent = '', folder = ''] = file.split(/[\\/]/)
+    if (isPrivate(join(root, parent, folder))) return []
     const text = readFileSync(join(root, file), 'utf8')
     const part = file.endsWith('README.md') ? 'readme' : file.replace(/^.*[\\/](\w+)\.ts$/, '$1')
     return codeBlocks(file.endsWith('.ts') ? headOf(text) : text).map((code, at) => ({

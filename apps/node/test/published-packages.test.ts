@@ -3,7 +3,7 @@
  * have bounds, every documented example is checked strictly and runs to its end, and browsers load little.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,50 +12,29 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { documentedExamples } from './documented-examples.ts'
+import { installInto, isTarballOf, measure, packAll, whyUnreachable } from './npm-project.ts'
 
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 const work = mkdtempSync(join(tmpdir(), 'mesh-published-'))
 const everything = join(work, 'everything')
-const examples = documentedExamples(root)
+const examples = documentedExamples(root).filter((example) => example.package !== '@mesh/node')
 /** Set when npm reaches no registry. */
 let unreachable: string | undefined
-let tarballs: readonly string[] = []
+let packed: readonly string[] = []
 
-/** What npm says when there is no registry, or not all is in its cache. */
-const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|ENETUNREACH|network/
-
-/** Installs tarballs as a user would, in a project with nothing else. */
-async function install(folder: string, names: readonly string[]): Promise<void> {
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'package.json'), '{ "name": "user", "private": true, "type": "module" }')
-  const chosen = tarballs.filter(
-    (file) => names.length === 0 || names.some((name) => file.includes(`/mesh-${name}-0`)),
+/** Installs packages of these names in a project with nothing else. */
+const installOnly = (folder: string, names: readonly string[]) =>
+  installInto(
+    folder,
+    packed.filter((file) => names.some((name) => isTarballOf(name, file))),
   )
-  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', '--fetch-retries=1']
-  await run('npm', ['install', ...options, ...chosen], { cwd: folder })
-}
-
-/** Names of the packages and megabytes (1,000,000 bytes) below node_modules. */
-function measure(folder: string): { names: readonly string[]; megabytes: number } {
-  const files = readdirSync(join(folder, 'node_modules'), { recursive: true, withFileTypes: true })
-  const bytes = files
-    .filter((file) => file.isFile())
-    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
-  const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
-  const names = Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, ''))
-  return { names, megabytes: Math.ceil(bytes / 1_000_000) }
-}
 
 beforeAll(async () => {
-  const { stdout } = await run(process.execPath, [join(root, 'scripts/pack-packages.mjs'), work])
-  tarballs = stdout.trim().split('\n')
-  try {
-    await install(everything, [])
-  } catch (error) {
-    if (!NO_REGISTRY.test(String(error))) throw error
-    unreachable = `npm reaches no registry: ${String(error).split('\n')[1] ?? ''}`
-  }
+  packed = await packAll(work)
+  // `@mesh/node` holds the others
+  const libraries = packed.filter((file) => !isTarballOf('node', file))
+  unreachable = await whyUnreachable(installInto(everything, libraries))
   for (const { name, code } of examples) writeFileSync(join(everything, `${name}.ts`), code)
 }, 180_000)
 
@@ -79,7 +58,7 @@ test.for([
 ])('a project with $names alone gets what they need', async ({ names, most }, context) => {
   if (unreachable !== undefined) return context.skip(unreachable)
   const folder = join(work, `only-${names.join('-')}`)
-  await install(folder, names)
+  await installOnly(folder, names)
   const { names: installed, megabytes } = measure(folder)
   expect(installed.length).toBeLessThanOrEqual(most.packages)
   expect(megabytes).toBeLessThanOrEqual(most.megabytes)

@@ -2,7 +2,7 @@
  * Builds the addon for this machine into its platform package, `npm/PLATFORM/mesh-engine.node`. Does nothing when
  * neither the sources nor the compiler have changed since, or when there is no cargo: everything but the interface
  * works without it. `--target aarch64-unknown-linux-gnu` builds for another machine (needs `rustup target add` and
- * that machine's gcc), `--required` makes a missing cargo an error. `--portable` links for glibc 2.28 with cargo-zigbuild,
+ * that machine's gcc; for musl cargo-zigbuild and zig), `--required` makes a missing cargo an error. `--portable` links for glibc 2.28 with cargo-zigbuild,
  * and needs `--target`: others load what it makes. `--check` builds nothing and says what a build would come to. The last line of standard output begins with `engine addon: ` and says what came out.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -16,6 +16,8 @@ const root = resolve(import.meta.dirname, '..')
 const PLATFORMS = {
   'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
   'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
+  'x86_64-unknown-linux-musl': 'linux-x64-musl',
+  'aarch64-unknown-linux-musl': 'linux-arm64-musl',
 }
 const { values } = parseArgs({
   options: {
@@ -31,6 +33,8 @@ const hasCargo = compiler.status === 0 && spawnSync('cargo', ['--version']).stat
 const host = /host: (\S+)/.exec(compiler.stdout ?? '')?.[1]
 const target = values.target ?? host
 const platform = PLATFORMS[target]
+/** zig is the C compiler and the linker. */
+const isForMusl = target?.endsWith('-musl') === true && target !== host
 
 /** Apart from the other builds', whose objects have other flags. */
 const targetFolder = join(root, values.portable ? 'target/portable' : 'target')
@@ -66,7 +70,7 @@ async function build() {
   const jobs = process.env.CARGO_BUILD_JOBS ?? String(availableParallelism())
   const wanted = values.portable ? `${target}.${GLIBC}` : target
   const cargo = [
-    values.portable ? 'zigbuild' : 'build',
+    values.portable || isForMusl ? 'zigbuild' : 'build',
     '--release',
     '--locked',
     '--jobs',
@@ -93,7 +97,7 @@ function runCargo(words) {
     cwd: root,
     stdio: 'inherit',
     env: {
-      ...(values.portable ? { RUSTFLAGS: withoutPaths() } : crossLinker()),
+      ...(values.portable ? { RUSTFLAGS: withoutPaths() } : linker()),
       ...process.env,
       CARGO_TARGET_DIR: targetFolder,
     },
@@ -116,8 +120,9 @@ function hasCompiler() {
   return target !== host || process.env.CC !== undefined || spawnSync('cc', ['--version']).status === 0
 }
 
-/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). */
-function crossLinker() {
+/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). Node loads an addon that finds musl beside it. */
+function linker() {
+  if (isForMusl) return { RUSTFLAGS: '-C target-feature=-crt-static' }
   if (target === host) return {}
   const name = `CARGO_TARGET_${target.toUpperCase().replaceAll('-', '_')}_LINKER`
   return { [name]: `${target.replace('-unknown-', '-')}-gcc` }

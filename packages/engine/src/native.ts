@@ -112,7 +112,7 @@ export interface NativeEngine {
   memoryReceive(): Uint8Array | null
 }
 
-/** Platforms for which there is a package `@mesh/engine-PLATFORM`. */
+/** Platforms for which there are packages `@mesh/engine-PLATFORM-LIBC`. */
 const PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64']
 
 let loaded: { readonly path: string; readonly addon: NativeAddon } | undefined
@@ -133,12 +133,14 @@ export function loadAddon(path = addonPath()): NativeAddon {
   return loaded.addon
 }
 
+/** Gives the addon's file for this platform and its C library. */
 function addonPath(): string {
   const platform = `${process.platform}-${process.arch}`
   if (!PLATFORMS.includes(platform))
     throw engineError('engine.no_addon', `there is no addon of the engine for ${platform} yet`)
+  libc ??= libcOfProcess()
   try {
-    return createRequire(import.meta.url).resolve(`@mesh/engine-${platform}-gnu`)
+    return createRequire(import.meta.url).resolve(`@mesh/engine-${platform}-${libc}`)
   } catch (error) {
     throw engineError(
       'engine.no_addon',
@@ -146,4 +148,22 @@ function addonPath(): string {
       error,
     )
   }
+}
+
+let libc: 'gnu' | 'musl' | undefined
+
+/** The parts of the process's report that are read. `excludeNetwork`: else the names of all peers are looked up. */
+interface Report {
+  excludeNetwork: boolean
+  getReport(): { readonly header: { readonly glibcVersionRuntime?: string } }
+}
+
+/** The C library of this process; only glibc tells its version. */
+function libcOfProcess(): 'gnu' | 'musl' {
+  const report = process.report as unknown as Report
+  const { excludeNetwork } = report
+  report.excludeNetwork = true
+  const { header } = report.getReport()
+  report.excludeNetwork = excludeNetwork
+  return header.glibcVersionRuntime === undefined ? 'musl' : 'gnu'
 }

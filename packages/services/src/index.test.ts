@@ -12,6 +12,7 @@ it('has these public names', () => {
     'createProxy',
     'createServices',
     'createUnwritten',
+    'fetchOver',
     'listShare',
     'receiveFile',
   ])

@@ -40,9 +40,11 @@ export {
   type ProxyInit,
   type ProxyStatus,
 } from './proxy/create-proxy.ts'
+export { fetchOver } from './http/fetch-over.ts'
 export { createServices, type Services } from './services/create-services.ts'
 export type {
   NamedAddress,
+  ServedHere,
   ServicesComponents,
   ServicesEvent,
   ServicesInit,
@@ -55,6 +57,7 @@ export type {
   ServicesProblem,
   ServicesStatus,
 } from './services/status.ts'
+export type { AcceptConnection, ProgramTarget } from './services/target.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
 export { SERVED_CONNECTIONS } from './limits.ts'
 export { createUnwritten } from './streams/unwritten.ts'

@@ -1,7 +1,10 @@
 /** Services between members in one process: real sockets and ledgers, streams in memory. */
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createSocket } from 'node:dgram'
+import type { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { eventually } from '@mesh/testkit'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { LOCAL_CONNECTIONS, MAX_BULK_UDP_SESSIONS, MAX_PEER_CONNECTIONS } from '../src/limits.ts'
@@ -69,6 +72,94 @@ const request = (
   entries: Uint8Array = new Uint8Array(),
   kind: 'stream' | 'datagram' = 'stream',
 ) => encodeFrame(encodeServiceRequest({ name, kind, entries }))
+
+describe('a service that this process serves', () => {
+  const accepting = (accept: (connection: Duplex, peer: string) => void) => ({
+    name: 'here',
+    accept,
+    allowHalfOpen: true,
+  })
+  const never = new AbortController().signal
+
+  test('takes connections of members and of its own node without a port, and says whose they are', async () => {
+    const made = world()
+    const [a, b] = [await made.member(), await made.member()]
+    const [offering, asking] = [await a.services({}), await b.services({})]
+    const peers: string[] = []
+    await offering.serve(
+      accepting((connection, peer) => {
+        peers.push(peer)
+        connection.pipe(connection)
+      }),
+    )
+    for (const services of [asking, offering]) {
+      const connection = await services.dial('here', never)
+      connection.end('hello')
+      expect(await text(connection)).toBe('hello')
+    }
+    expect(peers).toEqual([b.id, a.id])
+    await eventually(() =>
+      expect(offering.status().services).toMatchObject([
+        {
+          name: 'here',
+          target: 'program',
+          state: 'announced',
+          connections: 2,
+          openConnections: 0,
+          bytesIn: 5,
+        },
+      ]),
+    )
+  })
+
+  test('is reached through a local port as others are, and ends its connections when it is withdrawn', async () => {
+    const made = world()
+    const [a, b] = [await made.member(), await made.member()]
+    const offering = await a.services({})
+    await offering.serve(accepting((connection) => connection.write('hi')))
+    const connected = await b.services({ connections: [{ name: 'here', address: '127.0.0.1:0' }] })
+    const socket = connect({ host: '127.0.0.1', port: portIn(connected.status().connections[0]?.listen) })
+    closers.push(() => socket.destroy())
+    let closed = false
+    socket.on('error', () => {}).once('close', () => (closed = true))
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    expect(first.toString()).toBe('hi')
+    await offering.withdraw('here')
+    await eventually(() => expect(closed).toBe(true))
+    expect(a.ledger.snapshot().getLive('services', 'here')).toBeUndefined()
+  })
+
+  test('a connection that breaks ends no process, and the end of the node ends those that it opened', async () => {
+    const made = world()
+    const [a, b] = [await made.member(), await made.member()]
+    const [offering, asking] = [await a.services({}), await b.services({})]
+    await offering.serve(accepting((connection) => connection.write('hi')))
+    const connection = await asking.dial('here', never)
+    await once(connection, 'data')
+    await asking.stop()
+    expect(connection.destroyed).toBe(true)
+    expect(connection.errored).toMatchObject({ code: 'services.stopped' })
+    await eventually(() => expect(offering.status().services[0]?.openConnections).toBe(0))
+    await expect(asking.dial('here', never)).rejects.toMatchObject({ code: 'services.stopped' })
+  })
+
+  test('dialling a name that nobody offers ends with the signal', async () => {
+    const asking = await (await world().member()).services({})
+    const giveUp = new AbortController()
+    const dialling = asking.dial('nobody', giveUp.signal)
+    giveUp.abort(new Error('given up'))
+    await expect(dialling).rejects.toThrow('given up')
+    await expect(asking.dial('', never)).rejects.toMatchObject({ code: 'services.bad_name' })
+  })
+
+  test('a service at an address is dialled by its own node, too', async () => {
+    const services = await (await world().member()).services({})
+    await services.expose({ name: 'echo', address: `127.0.0.1:${await echo()}` })
+    const connection = await services.dial('echo', never)
+    connection.end('hello')
+    expect(await text(connection)).toBe('hello')
+  })
+})
 
 describe('a service', () => {
   test('over UDP leaves TLS connections for others, however many clients it has', async () => {

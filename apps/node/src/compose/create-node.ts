@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import type { DebugPort, DoctorPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { openExitHost } from '@mesh/exit-node'
+import type { Ledger } from '@mesh/ledger'
 import { openKeptExit } from './kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
@@ -20,7 +21,7 @@ import { createApi } from './create-api.ts'
 import type { NodeComponents, NodeInit, StartOptions } from './node-init.ts'
 import { createNodeDns } from './node-dns.ts'
 import { createCleanUps, type CleanUps } from '../clean-ups.ts'
-import type { Sharing } from './join-services.ts'
+import type { Joined } from './join-network.ts'
 import { openLedger } from './open-ledger.ts'
 import type { SelfInit } from '../doctor/examine-self.ts'
 import { settingViews } from '../settings/settings-in-force.ts'
@@ -31,9 +32,9 @@ import { createLogPort } from '../log/log-port.ts'
 /** Time for the first requests between the API and the host. */
 const FIRST_ANSWERS_MS = 10
 
-export interface MeshNode {
+export interface MeshNode extends Joined {
   readonly id: PeerId
-  readonly sharing: Sharing
+  readonly ledger: Ledger
   /** Idempotent; leaves nothing running. */
   stop(): Promise<void>
 }
@@ -109,11 +110,11 @@ async function startParts(
   await delay(clock, FIRST_ANSWERS_MS)
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
-  const sharing = await joinNetwork(
+  const joined = await joinNetwork(
     { ...parts, folder: folder.path, identity, ledger, trust, api, exit, keptExit, dns },
     cleanUps,
   )
-  return { id: identity.id, sharing, stop: () => cleanUps.run() }
+  return { ...joined, id: identity.id, ledger, stop: () => cleanUps.run() }
 }
 
 /** Loads what profiles need, which no other node does. */

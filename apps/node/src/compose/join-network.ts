@@ -21,17 +21,22 @@ import { version } from '../version.ts'
 import { formatPlace } from '../words/format-place.ts'
 import type { CleanUps } from '../clean-ups.ts'
 import { announce } from './announce.ts'
-import type { Sharing } from './join-services.ts'
+import type { JoinedServices } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from '../access/member-names.ts'
 import { expectMembers } from './expected-members.ts'
-import { ownMemory, startMemoryTrim } from '../memory.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
 /** The longest segment that passes wherever IPv6 does, whose least MTU is 1280 bytes. */
 const SEGMENT_BYTES = 1_220
 
-export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<Sharing> {
+/** The parts of a node that has joined, for those who started it. */
+export interface Joined extends JoinedServices {
+  /** Gives the addresses that others can dial, each with `/p2p/ID`. */
+  readonly addresses: () => readonly string[]
+}
+
+export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<Joined> {
   const { settings, network, identity, ledger, trust, api, clock, random, log, uptimeMs, signal } = init
   const [{ createP2pNode }, forNarrowPaths] = await Promise.all([import('@mesh/p2p/node'), narrowPaths()])
   const markSocket = settings.fwmark === 0 ? undefined : await socketMark(settings.fwmark)
@@ -54,7 +59,6 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
   cleanUps.add(
     logMembers({ p2p, names: (peers) => memberNames(ledger, peers), clock, log: log.child('p2p') }),
   )
-  cleanUps.add(startMemoryTrim({ ...ownMemory, clock }))
 
   const { createReplicator } = await import('@mesh/replication')
   const limits = { gossipMemoryBytes: settings.gossipMaxMemory }
@@ -90,7 +94,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
     log.info('all transports listening', { addressCount, afterMs: Math.round(uptimeMs()) })
   })
   const { joinServices } = await import('./join-services.ts')
-  const sharing = await joinServices({ ...init, p2p, replicator }, cleanUps)
+  const joined = await joinServices({ ...init, p2p, replicator }, cleanUps)
   signal.throwIfAborted()
   if (init.hasVpn) {
     const { joinVpn } = await import('./join-vpn.ts')
@@ -111,7 +115,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<S
       transferLeadership({ ledger, initialSync, legacyMembers, clock, random, log: log.child('vpn') }),
     )
   }
-  return sharing
+  return { ...joined, addresses: () => p2p.addresses() }
 }
 
 /** Gives the function that marks the host's sockets as the engine marks its own. */

@@ -47,8 +47,14 @@ export interface Sharing {
   received(signal: AbortSignal): Promise<boolean>
 }
 
+/** The services and files of a node that has joined. */
+export interface JoinedServices {
+  readonly services: Services
+  readonly sharing: Sharing
+}
+
 /** @throws MeshError `services.*`, `files.*` */
-export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promise<Sharing> {
+export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promise<JoinedServices> {
   const { settings, base, folder, ledger, p2p, replicator, api, clock, random, log } = init
   const announce = (bucket: string, key: string, valueText: () => string) =>
     replicator.keepAnnounced(bucket, key, valueText)
@@ -115,6 +121,10 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
     proxy = started
     init.onService(`Proxy: HTTP and SOCKS5 on ${started.status().listen}`)
   }
+  return { services, sharing: createSharing(files, downloads) }
+}
+
+function createSharing(files: FileSharing, downloads: Downloads): Sharing {
   return {
     receive: (receiveInit) => downloads.receive(receiveInit),
     received: (signal) =>

@@ -34,7 +34,7 @@ export function upstreamDocument(
   return [
     '# Wrapped libraries',
     made,
-    `Files in \`${FOLDER}\` use inner names of libraries. Each is there because without it a process ends, an honest member is cut off, data is lost, or a bound of [the threat model](../SECURITY.md) breaks. [ADR 13](../adr/0013-patched-libraries.md) has the rule.`,
+    `Files in \`${FOLDER}\` use inner names of libraries. Each is there because without it a process ends or does not end, an honest member is cut off, data is lost, or a bound of [the threat model](../SECURITY.md) breaks. [ADR 13](../adr/0013-patched-libraries.md) has the rule.`,
     ...sections,
     `Reports of defects, ready to be sent: ${reports.map((name) => `[${name.replace('.md', '')}](${name})`).join(', ')}.`,
   ]

@@ -1,4 +1,7 @@
-/** The commands of a document: each fenced block of a shell, line by line, in order; those of a machine (`sh laptop`) are site.test.ts's. */
+/**
+ * The commands of a document: each fenced block of a shell, line by line, in order; those of a machine (`sh laptop`) are
+ * site.test.ts's, those of an installed package (`sh npm`) are published-node.test.ts's.
+ */
 import { readFileSync } from 'node:fs'
 
 export interface CommandBlock {
@@ -10,7 +13,7 @@ export interface CommandBlock {
 
 const SHELLS = new Set(['sh', 'bash', 'shell', 'console', 'zsh'])
 
-export function readCommandBlocks(file: string): readonly CommandBlock[] {
+export function readCommandBlocks(file: string, languages = SHELLS): readonly CommandBlock[] {
   const blocks: CommandBlock[] = []
   let heading = ''
   let fence: { readonly language: string; readonly lines: string[] } | undefined
@@ -21,7 +24,7 @@ export function readCommandBlocks(file: string): readonly CommandBlock[] {
       else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading
     } else if (opening === null) fence.lines.push(line)
     else {
-      if (SHELLS.has(fence.language)) blocks.push({ heading, commands: commandsOf(fence.lines) })
+      if (languages.has(fence.language)) blocks.push({ heading, commands: commandsOf(fence.lines) })
       fence = undefined
     }
   }

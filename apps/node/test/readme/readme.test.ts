@@ -176,28 +176,6 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
     await node.interrupt()
   })
 
-  test('the README of the node', async () => {
-    const commands = commandsOf('apps/node/README.md', 'node')
-    const [make = '', vpn = '', api = '', status = '', put = '', watch = ''] = commands
-    expect(commands).toHaveLength(6)
-    await must(make)
-    await mustRefuseVpn(vpn)
-    const node = await shell.start(api, /API and web page: http/)
-    await mustAll([status, put], [/12D3KooW/, /./])
-    const changes = shell.start(watch, /notes/)
-    // until the watcher is there, changes are told to nobody
-    const stopped = { yet: false }
-    const writing = (async () => {
-      for (let turn = 0; !stopped.yet; turn++) await shell.run(`${put}-${turn}`)
-    })()
-    const watcher = await changes.finally(() => {
-      stopped.yet = true
-    })
-    await writing
-    await watcher.interrupt()
-    await node.interrupt()
-  })
-
   test('the README of the page', { timeout: INSTALL_WITHIN_MS }, async () => {
     const [build = '', units = '', dev = '', ...more] = commandsOf('apps/web-ui/README.md', 'web-ui')
     expect(more).toEqual([])

@@ -26,7 +26,10 @@ export const nodeServiceView = later(() =>
   z
     .object({
       Name: z.string(),
-      Target: z.string().meta({ description: 'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine.' }),
+      Target: z.string().meta({
+        description:
+          'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine; `program`: the process of the node serves it.',
+      }),
       State: z.enum(['checking', 'announcing', 'announced', 'target down', 'name taken']),
       Since: z.string().nullable().default(null).meta({
         description:

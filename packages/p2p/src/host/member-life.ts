@@ -11,6 +11,7 @@ import { startPingMonitor } from '../libp2p/ping-monitor.ts'
 import type { P2pComponents } from '../p2p-components.ts'
 import { identifyAgain } from '../peers/identify-again.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
+import { endLateTimers } from '../upstream/libp2p/late-timers.ts'
 import { enforceAdmission } from './enforce-admission.ts'
 import type { Given, MemberParts } from './member-parts.ts'
 
@@ -25,6 +26,7 @@ export async function startParts(
   const stopGate =
     init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
   await startListening(host)
+  const endTimers = endLateTimers(host)
   const { registrar } = host.services.parts.components
   await answerPings(registrar, components.clock)
   await boundIdentify(registrar, components.clock)
@@ -52,6 +54,7 @@ export async function startParts(
     stopIdentifying()
     await (await joined)()
     await stopMember(given)
+    endTimers()
   }
   return { joined, stop }
 }

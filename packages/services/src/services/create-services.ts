@@ -1,4 +1,5 @@
 /** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
+import type { Duplex } from 'node:stream'
 import { BUCKETS, delay } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
@@ -7,13 +8,15 @@ import { MAX_PEER_CONNECTIONS, MAX_SERVICES, WITHDRAW_MS } from '../limits.ts'
 import { LEGACY_SERVICE_PROTOCOL, SERVICE_PROTOCOL } from '../protocols.ts'
 import { createRefusals } from '../wire/refusals.ts'
 import { ConnectedService } from './connected-service.ts'
+import { dialService } from './dial-service.ts'
 import { parseEndpoint } from '../streams/endpoint.ts'
 import { ExposedService } from './exposed-service.ts'
 import { findProblems } from './problems.ts'
 import { serveService } from './serve-services.ts'
 import { checkServiceName } from './service-name.ts'
-import type { NamedAddress, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
+import type { NamedAddress, ServedHere, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
 import type { ServicesProblem, ServicesStatus } from './status.ts'
+import type { ServiceTarget } from './target.ts'
 
 /** Those beyond the bound that is answered with a reason are reset. */
 const MAX_PEER_STREAMS = MAX_PEER_CONNECTIONS + 64
@@ -30,6 +33,9 @@ export class Services {
   readonly #exposed = new Map<string, ExposedService>()
   readonly #connected = new Map<string, ConnectedService>()
   readonly #listeners = new Set<(event: ServicesEvent) => void>()
+  /** Ends a connection that this process opened with `dial`. */
+  readonly #dialled = new Set<(reason: Error) => void>()
+  readonly #startedAt: number
   #servesLegacy: Promise<void> | undefined
   #unsubscribe = () => {}
   #stopped = false
@@ -37,6 +43,7 @@ export class Services {
   constructor(init: ServicesInit, components: ServicesComponents) {
     this.#init = init
     this.#components = components
+    this.#startedAt = components.clock.monotonic()
     this.#refusals = createRefusals(components.log)
     this.#legacy = createLegacyStreams(components)
   }
@@ -66,6 +73,7 @@ export class Services {
     this.#unsubscribe()
     this.#legacy.stop()
     for (const connection of this.#connected.values()) connection.stop()
+    for (const end of this.#dialled) end(servicesError('services.stopped', 'this node stops'))
     const withdrawn = [...this.#exposed.values()].map((service) => service.stop())
     // writes that are held must not hold the end up
     const late = new AbortController()
@@ -83,7 +91,33 @@ export class Services {
    */
   async expose({ name, address }: NamedAddress): Promise<void> {
     this.#check(name, this.#exposed, 'offered')
-    const target = parseEndpoint(address)
+    await this.#offer(name, parseEndpoint(address))
+  }
+
+  /**
+   * Offers a service that this process serves, under the name; no port is opened for it.
+   * @throws MeshError `services.bad_name`, `services.name_in_use`, `services.too_many`
+   */
+  async serve({ name, accept, allowHalfOpen }: ServedHere): Promise<void> {
+    this.#check(name, this.#exposed, 'offered')
+    await this.#offer(name, { type: 'program', accept, allowHalfOpen })
+  }
+
+  /**
+   * Connects to whoever offers the name now, this node included, without a local port. Waits for a provider for a few
+   * seconds. The stream ends both directions when the other side ends.
+   * @throws MeshError `services.bad_name`, `services.no_provider`, `services.refused`, `services.stopped`, `p2p.*`; the
+   *   signal's reason
+   */
+  async dial(name: string, signal: AbortSignal): Promise<Duplex> {
+    if (this.#stopped) throw servicesError('services.stopped', 'this node stops')
+    checkServiceName(name)
+    const own = this.#exposed.get(name)
+    const init = { name, own, startedAt: this.#startedAt, signal, opened: this.#dialled }
+    return await dialService(init, { ...this.#components, legacy: this.#legacy })
+  }
+
+  async #offer(name: string, target: ServiceTarget): Promise<void> {
     const onChange = () => this.#tellService(name)
     this.#exposed.set(name, new ExposedService(name, target, { ...this.#components, onChange }))
     onChange()

@@ -8,8 +8,8 @@
 import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
-import { type Endpoint, formatEndpoint, kindOf } from '../streams/endpoint.ts'
 import type { ExposedState, ExposedStatus } from './status.ts'
+import { formatTarget, kindOfTarget, type ServiceTarget } from './target.ts'
 import { type TargetHealth, watchTarget } from './target-health.ts'
 
 export interface ExposedComponents {
@@ -24,7 +24,7 @@ export interface ExposedComponents {
 
 export class ExposedService {
   readonly name: string
-  readonly target: Endpoint
+  readonly target: ServiceTarget
   readonly health: TargetHealth
   readonly traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
   /** Ends a connection; by what was opened for it. */
@@ -35,7 +35,7 @@ export class ExposedService {
   #stopAnnouncing: (() => void) | undefined
   #wasAnnounced = false
 
-  constructor(name: string, target: Endpoint, components: ExposedComponents) {
+  constructor(name: string, target: ServiceTarget, components: ExposedComponents) {
     this.name = name
     this.target = target
     this.#components = components
@@ -43,14 +43,14 @@ export class ExposedService {
   }
 
   get kind() {
-    return kindOf(this.target)
+    return kindOfTarget(this.target)
   }
 
   status(): ExposedStatus {
     const { owner, isOurs } = this.#owner()
     return {
       name: this.name,
-      target: formatEndpoint(this.target),
+      target: formatTarget(this.target),
       state: this.#state(isOurs, owner),
       since: this.health.since,
       owner: isOurs ? undefined : owner,
@@ -89,7 +89,7 @@ export class ExposedService {
 
   #healthChanged(): void {
     const { log } = this.#components
-    const target = formatEndpoint(this.target)
+    const target = formatTarget(this.target)
     if (this.health.isUp === true) {
       log.info('service offered', { name: this.name, target })
       this.#announce()

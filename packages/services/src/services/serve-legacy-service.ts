@@ -9,6 +9,7 @@ import { spliceToEnd } from '../streams/splice.ts'
 import { sharedBy } from '../streams/unwritten.ts'
 import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
 import type { ExposedService } from './exposed-service.ts'
+import { acceptStream } from './serve-program.ts'
 import { dialTarget } from './serve-services.ts'
 
 /** Serves one stream; never rejects. */
@@ -41,8 +42,12 @@ async function join(
   const gone = new AbortController()
   stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))
   await admitLegacyUser(stream.peer, components)
-  const socket = await dialTarget(service, { clock, signal: gone.signal })
+  const { target, traffic, open } = service
+  if (target.type === 'program') {
+    service.connections++
+    return await acceptStream(stream, { service, target, clock })
+  }
+  const socket = await dialTarget(service, target, { clock, signal: gone.signal })
   service.connections++
-  const { traffic, open } = service
   await spliceToEnd(socket, stream, { traffic, open, shared: sharedBy(unwritten.served, stream, network) })
 }

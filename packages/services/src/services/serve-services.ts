@@ -11,8 +11,9 @@ import { lookUpUdp } from '../streams/udp-socket.ts'
 import { openUdpTarget } from '../streams/udp-target.ts'
 import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } from '../wire/accept.ts'
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
-import { socketAddressOf } from '../streams/endpoint.ts'
+import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
+import { acceptStream } from './serve-program.ts'
 
 /** Never rejects; the stream is over then. */
 export function serveService(
@@ -50,9 +51,13 @@ async function joinStream(
   service: ExposedService,
   { clock, network, unwritten }: AcceptComponents,
 ): Promise<void> {
-  const socket = await dialTarget(service, { clock, signal })
+  const { target, traffic, open } = service
+  if (target.type === 'program') {
+    answerOk()
+    return await acceptStream(stream, { service, target, head: rest, clock })
+  }
+  const socket = await dialTarget(service, target, { clock, signal })
   answerOk()
-  const { traffic, open } = service
   const shared = sharedBy(unwritten.served, stream, network)
   await spliceToEnd(socket, stream, { traffic, open, head: rest, shared })
 }
@@ -60,10 +65,15 @@ async function joinStream(
 /** @throws as `reach` */
 export function dialTarget(
   service: ExposedService,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  target: Endpoint,
+  {
+    clock,
+    signal,
+    isPaused = true,
+  }: { readonly clock: Clock; readonly signal: AbortSignal; readonly isPaused?: boolean },
 ): Promise<Socket> {
-  const address = socketAddressOf(service.target)
-  return reach(service, signal, () => dial({ address, withinMs: DIAL_MS, clock, signal, isPaused: true }))
+  const address = socketAddressOf(target)
+  return reach(service, signal, () => dial({ address, withinMs: DIAL_MS, clock, signal, isPaused }))
 }
 
 async function joinUdp(
@@ -72,7 +82,7 @@ async function joinUdp(
   { clock }: AcceptComponents,
 ): Promise<void> {
   const { target } = service
-  if (target.type === 'unix') return
+  if (target.type !== 'udp') return
   let pipe: DatagramPipe | undefined
   const targetInit = {
     onDatagram: (datagram: Uint8Array) => void pipe?.send(datagram),

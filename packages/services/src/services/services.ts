@@ -5,12 +5,18 @@ import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import type { ConnectedStatus, ExposedStatus } from './status.ts'
+import type { ProgramTarget } from './target.ts'
 
 /** A name and an address in text, as in `web=127.0.0.1:8080`. */
 export interface NamedAddress {
   readonly name: string
   /** `HOST:PORT`, `:PORT`, `udp:HOST:PORT`, `unix:PATH`. */
   readonly address: string
+}
+
+/** A service that this process serves itself. */
+export interface ServedHere extends Omit<ProgramTarget, 'type'> {
+  readonly name: string
 }
 
 export interface ServicesInit {

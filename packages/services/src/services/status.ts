@@ -9,6 +9,7 @@ export type ExposedState = 'checking' | 'announcing' | 'announced' | 'target dow
 
 export interface ExposedStatus {
   readonly name: string
+  /** `HOST:PORT`, `udp:HOST:PORT`, `unix:PATH`, or `program` for one that this process serves. */
   readonly target: string
   readonly state: ExposedState
   /** When the target began or ceased to answer, unix ms; undefined until it was asked. */

@@ -1,6 +1,7 @@
 /**
  * Does the target of a service answer? A connection is made and closed now and then; one of a client that came through
- * counts, too. UDP has no connections: such a target counts as up until it answers that nobody listens.
+ * counts, too. UDP has no connections: such a target counts as up until it answers that nobody listens. This process
+ * itself is always up.
  */
 import { type Clock, type Random, toError } from '@mesh/core'
 import { createBackoff } from '@mesh/core/limits'
@@ -13,7 +14,8 @@ import {
   RECHECK_MS,
 } from '../limits.ts'
 import { dial } from '../streams/dial.ts'
-import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
+import { socketAddressOf } from '../streams/endpoint.ts'
+import type { ServiceTarget } from './target.ts'
 
 export interface TargetHealth {
   /** Undefined until the first check is done. */
@@ -35,7 +37,7 @@ export interface TargetHealthComponents {
   readonly onChange: () => void
 }
 
-export function watchTarget(target: Endpoint, components: TargetHealthComponents): TargetHealth {
+export function watchTarget(target: ServiceTarget, components: TargetHealthComponents): TargetHealth {
   const { clock, onChange } = components
   const ended = new AbortController()
   const backoff = createBackoff({ leastMs: DOWN_RETRY_LEAST_MS, mostMs: DOWN_RETRY_MOST_MS }, components)
@@ -73,6 +75,7 @@ export function watchTarget(target: Endpoint, components: TargetHealthComponents
 
   async function check(): Promise<void> {
     if (isChecking || ended.signal.aborted) return
+    if (target.type === 'program') return tell(true)
     if (target.type === 'udp') return up()
     isChecking = true
     const address = socketAddressOf(target)

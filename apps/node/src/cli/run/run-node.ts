@@ -8,7 +8,7 @@ import { createLogTail, type LogTail } from '../../log/log-tail.ts'
 import { startNode } from '../../compose/create-node.ts'
 import type { StartOptions } from '../../compose/node-init.ts'
 import type { Sharing } from '../../compose/join-services.ts'
-import { trimAfterStart } from '../../memory.ts'
+import { ownMemory, startMemoryTrim, trimAfterStart } from '../../memory.ts'
 import { findListenPlace } from '../../settings/listen-place.ts'
 import { stateFolder } from '../../settings/load-settings.ts'
 import type { Settings } from '../../settings/options.ts'
@@ -72,6 +72,7 @@ export async function runNode(call: Call, role: Role): Promise<number> {
     signal.addEventListener('abort', () => service.stopping(), { once: true })
     const node = await startNode(init, components, { signal, ...notes })
     trimAfterStart()
+    startMemoryTrim({ ...ownMemory, clock: systemClock })
     service.ready(`${node.id} in network ${network.id}`)
     const { work } = role
     return work === undefined ? node : { stop: () => node.stop(), done: work(node.sharing, signal) }

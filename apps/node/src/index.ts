@@ -1,0 +1,20 @@
+/**
+ * A node of a mesh network inside a program of your own: the shared ledger, services, and HTTP between members.
+ *
+ * @example
+ * ```ts
+ * import { generateToken, joinMesh } from '@mesh/node'
+ *
+ * const mesh = await joinMesh({ token: generateToken(), name: 'worker-1', ephemeral: true, private: true })
+ * await mesh.ledger.put('jobs', 'a', { state: 'waiting' })
+ * console.log(mesh.id, mesh.ledger.get('jobs', 'a'))
+ * await mesh.close()
+ * ```
+ */
+export { MeshError } from '@mesh/core'
+export type { MeshLedger, Waiting, WatchInit } from './embed/embedded-ledger.ts'
+export type { MeshService } from './embed/embedded-services.ts'
+export type { MeshChange, MeshEntry } from './embed/entry-values.ts'
+export { generateToken } from './embed/generate-token.ts'
+export type { JoinMeshInit, SettingValue } from './embed/join-init.ts'
+export { joinMesh, type Mesh } from './embed/join-mesh.ts'
