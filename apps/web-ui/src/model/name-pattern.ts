@@ -1,4 +1,4 @@
-/** What a person types for a name of the network, as the pattern that the ledger keeps. */
+/** Makes the pattern that the ledger keeps of the name that a person types. */
 
 /** Letters, digits, `-` and `_` between dots: a name, and no regular expression that says anything else. */
 const PLAIN_NAME = /^[\w-]+(?:\.[\w-]+)*\.?$/

@@ -18,7 +18,7 @@ const DIAGNOSTICS: ProblemAction = { to: '/diagnostics', word: 'Look at the diag
 const EXIT: ProblemAction = { to: '/exit', word: 'Look at the exit node' }
 const REFUSED: ProblemAction = { to: '/ledger', search: { view: 'refused' }, word: 'See what was refused' }
 
-/** By the beginning of the code; the first that fits counts. */
+/** The places by the beginning of the code; the first that fits counts. */
 const ACTIONS: readonly (readonly [prefix: string, action: ProblemAction])[] = [
   ['services.', { to: '/services', word: 'Look at the services' }],
   ['files.', { to: '/files', word: 'Look at the files' }],

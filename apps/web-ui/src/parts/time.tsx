@@ -35,7 +35,7 @@ export function useNow(): number {
 }
 
 interface AgeProps {
-  /** Unix ms. */
+  /** The time in Unix ms. */
   readonly at: number
   readonly className?: string | undefined
   /** Shows `4 s ago` instead of `4 s`: for a place without a heading that says what the time is. */

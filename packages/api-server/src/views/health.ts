@@ -1,4 +1,4 @@
-/** What `/api/health` tells: the problems, the worst first, each with the time since when it is there. */
+/** Makes what `/api/health` tells: the problems, the worst first, each with the time since when it is there. */
 import type { HealthView } from '@mesh/api-contract'
 import type { Clock } from '@mesh/core'
 import type { HealthProblem } from '../ports.ts'

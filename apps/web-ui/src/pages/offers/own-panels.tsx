@@ -76,7 +76,7 @@ export function ServicePanel(props: PanelProps<NodeServiceView>) {
   )
 }
 
-/** Since when the target answers, or does not. */
+/** The time since which the target answers, or does not. */
 function healthFacts({ State, Since }: NodeServiceView): readonly Fact[] {
   if (Since === null) return []
   const at = Date.parse(Since)

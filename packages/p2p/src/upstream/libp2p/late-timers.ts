@@ -6,18 +6,25 @@
  * @without A program that closes its node does not end by itself for three seconds.
  * @shown `upstream/libp2p/late-timers.test.ts`
  */
-import type { MeshHost } from '../../libp2p/base-host.ts'
 import { openInner } from '../inner-names.ts'
 
 interface Delayed {
   readonly stop: () => void
 }
 
+interface Started {
+  readonly services: {
+    readonly parts: { readonly components: { readonly addressManager: object } }
+    readonly identifyPush: object
+    readonly pubsub: object
+  }
+}
+
 /**
  * Call it when the host has started; call what it gives when the host has stopped.
  * @throws MeshError `p2p.incompatible_library` when another version of a library is installed
  */
-export function endLateTimers({ services }: Pick<MeshHost, 'services'>): () => void {
+export function endLateTimers({ services }: Started): () => void {
   const { addressManager } = services.parts.components
   const addresses = openInner<{ _updatePeerStoreAddresses: Delayed }>('libp2p 3.3.11', addressManager, [
     '_updatePeerStoreAddresses',
