@@ -31,7 +31,7 @@ switch (command) {
     await install()
     await build()
     console.log(describeMachine(await engine.outcome()))
-    console.log('Next: `npm start` for the API and its page, or the VPN as in README.md, "Two machines".')
+    console.log('Next: `npm start` for the API and its page, or the VPN as in docs/from-source.md.')
     break
   }
   case 'start': {

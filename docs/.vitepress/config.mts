@@ -84,6 +84,7 @@ export default defineConfig({
         text: 'For developers',
         collapsed: true,
         items: [
+          page('From the sources', '/from-source'),
           page('Architecture', '/ARCHITECTURE'),
           page('Protocols', '/PROTOCOLS'),
           page('The legacy wire', '/WIRE'),

@@ -123,7 +123,7 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
   })
 
   test('without cargo, set-up and the VPN say what is missing', { timeout: INSTALL_WITHIN_MS }, async () => {
-    const [setup = '', make = '', vpn = ''] = commandsOf('README.md', 'Two machines')
+    const [setup = '', make = '', vpn = ''] = commandsOf('docs/from-source.md', 'Two machines')
     let output = ''
     waitedMs += await timed(async () => {
       output = (await must(setup, INSTALL_WITHIN_MS)).output
@@ -136,7 +136,7 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
   })
 
   test('day to day', { timeout: INSTALL_WITHIN_MS }, async () => {
-    const [setup = '', make = '', api = '', ...others] = commandsOf('README.md', 'Day to day')
+    const [setup = '', make = '', api = '', ...others] = commandsOf('docs/from-source.md', 'Day to day')
     await must(setup, INSTALL_WITHIN_MS)
     await must(make)
     await (await shell.start(api, /API and web page: http/)).interrupt()
@@ -145,7 +145,7 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
   })
 
   test('what members offer each other', async () => {
-    const commands = commandsOf('README.md', 'What members offer each other')
+    const commands = commandsOf('docs/from-source.md', 'What members offer each other')
     const node = await shell.start('./mesh api --token-file net.token', /API and web page: http/)
     // the node says so once it has joined, which it may not have yet
     await eventually(async () => expect((await shell.run('./mesh services')).code).toBe(0), {
@@ -201,7 +201,7 @@ describe.skipIf(whyNot !== undefined)(suite, () => {
   })
 
   async function joinTwoMachines() {
-    const commands = commandsOf('README.md', 'Two machines')
+    const commands = commandsOf('docs/from-source.md', 'Two machines')
     const [setup = '', make = '', joinFirst = '', setupSecond = '', fetch = '', joinSecond = '', ...others] =
       commands
     const lab = createLab(['first', 'second'])
