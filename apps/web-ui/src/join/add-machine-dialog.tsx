@@ -76,7 +76,8 @@ function Systems({ commands }: { commands: JoinCommands }) {
       <Tabs.Content value="container" className={css.tab}>
         <Line text={commands.container} />
         <p className={css.hint}>
-          In a built checkout of mesh, with {TOKEN_FILE} in it. Podman takes the same words.
+          With the image of mesh, in the folder of {TOKEN_FILE}. Podman takes the same words. Whoever may
+          inspect the container can read the token.
         </p>
       </Tabs.Content>
       <Tabs.Content value="other" className={css.tab}>

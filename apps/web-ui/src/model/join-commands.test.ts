@@ -28,5 +28,5 @@ test('says what is not known in capitals, and leaves out what is not needed', ()
 test('a container gets the device and the capability, and a network with administrators the invite', () => {
   const { container } = joinCommands({ tokenFile: undefined, addresses: [], isPrivate: false, invite: 'abc' })
   expect(container).toContain('--cap-add NET_ADMIN --device /dev/net/tun')
-  expect(container).toMatch(/\.\/mesh --token-file mesh\.token --invite abc$/)
+  expect(container).toMatch(/--env MESHTOKEN="\$\(cat mesh\.token\)" localhost\/mesh --api --invite abc$/)
 })

@@ -42,15 +42,15 @@ export function joinCommands({
   return {
     copyToken: `scp ${shellQuote(`${host}:${tokenFile}`)} ${TOKEN_FILE}`,
     linux: run('sudo', 'mesh', '--api'),
-    container: run(...CONTAINER),
+    container: [...CONTAINER, ...more].join(' '),
     other: run('mesh', 'api'),
   }
 }
 
-/** Runs a built checkout in the image of Node.js: the VPN needs the capability and the device. */
+/** The VPN needs the capability and the device; the identity of the machine stands in the volume. */
 const CONTAINER = [
-  'docker run --rm -it --network host --cap-add NET_ADMIN --device /dev/net/tun',
-  '-v "$PWD:/mesh" -w /mesh node:26 ./mesh',
+  'docker run --rm -it --network host --cap-add NET_ADMIN --device /dev/net/tun --volume mesh:/var/lib/mesh',
+  `--env MESHTOKEN="$(cat ${TOKEN_FILE})" localhost/mesh --api`,
 ]
 
 /** An IPv4 address that other machines can dial without a relay. */
