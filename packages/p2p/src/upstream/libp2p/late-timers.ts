@@ -6,8 +6,16 @@
  * @without A program that closes its node does not end by itself for three seconds.
  * @shown `upstream/libp2p/late-timers.test.ts`
  */
-import type { MeshHost } from '../../libp2p/base-host.ts'
 import { openInner } from '../inner-names.ts'
+
+/** The parts of a host that have such timers. */
+interface HostWithTimers {
+  readonly services: {
+    readonly parts: { readonly components: { readonly addressManager: unknown } }
+    readonly identifyPush: unknown
+    readonly pubsub: unknown
+  }
+}
 
 interface Delayed {
   readonly stop: () => void
@@ -17,7 +25,7 @@ interface Delayed {
  * Call it when the host has started; call what it gives when the host has stopped.
  * @throws MeshError `p2p.incompatible_library` when another version of a library is installed
  */
-export function endLateTimers({ services }: Pick<MeshHost, 'services'>): () => void {
+export function endLateTimers({ services }: HostWithTimers): () => void {
   const { addressManager } = services.parts.components
   const addresses = openInner<{ _updatePeerStoreAddresses: Delayed }>('libp2p 3.3.11', addressManager, [
     '_updatePeerStoreAddresses',
