@@ -23,7 +23,7 @@ const LONG = [
     'files',
     'vpn-udp',
     'published-packages',
-      'published-node',
+    'published-node',
     'node-process',
     'services',
   ].map((name) => `apps/node/test/${name}.test.ts`),
