@@ -30,9 +30,9 @@ function zigEnvironment() {
   return { ...process.env, PATH: [join(environment, 'bin'), process.env.PATH].join(delimiter) }
 }
 
-/** Builds the engine's addon for glibc 2.28 into its platform package, where it is not there yet. */
-export function buildEngine(arch) {
-  const { rust } = ARCHITECTURES[arch]
+/** Builds the engine's addon into its platform package, where it is not there yet. @param libc `gnu`: glibc 2.28; or `musl` */
+export function buildEngine(arch, libc = 'gnu') {
+  const rust = ARCHITECTURES[arch].rust.replace(/gnu$/, libc)
   const script = join(root, 'packages/engine/scripts/build-addon.mjs')
   if (!output('rustc', ['--print', 'target-libdir', '--target', rust]).trim().startsWith('/'))
     throw new Error(`this Rust knows no target ${rust}`)

@@ -68,7 +68,7 @@ async function build() {
   }
   console.log(`engine addon: building for ${platform} (one to three minutes the first time)`)
   const jobs = process.env.CARGO_BUILD_JOBS ?? String(availableParallelism())
-  const wanted = values.portable ? `${target}.${GLIBC}` : target
+  const wanted = values.portable && !isForMusl ? `${target}.${GLIBC}` : target
   const cargo = [
     values.portable || isForMusl ? 'zigbuild' : 'build',
     '--release',
@@ -97,7 +97,7 @@ function runCargo(words) {
     cwd: root,
     stdio: 'inherit',
     env: {
-      ...(values.portable ? { RUSTFLAGS: withoutPaths() } : linker()),
+      ...(values.portable || isForMusl ? { RUSTFLAGS: portableFlags() } : crossLinker()),
       ...process.env,
       CARGO_TARGET_DIR: targetFolder,
     },
@@ -120,18 +120,21 @@ function hasCompiler() {
   return target !== host || process.env.CC !== undefined || spawnSync('cc', ['--version']).status === 0
 }
 
-/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). Node loads an addon that finds musl beside it. */
-function linker() {
-  if (isForMusl) return { RUSTFLAGS: '-C target-feature=-crt-static' }
+/** Debian's name for the linker of another machine (package gcc-aarch64-linux-gnu). */
+function crossLinker() {
   if (target === host) return {}
   const name = `CARGO_TARGET_${target.toUpperCase().replaceAll('-', '_')}_LINKER`
   return { [name]: `${target.replace('-unknown-', '-')}-gcc` }
 }
 
-/** Flags with which the addon holds no folder of this machine: two machines build the same bytes. */
-function withoutPaths() {
+/**
+ * Flags with which the addon holds no folder of this machine: two machines build the same bytes. One for musl shares it with
+ * Node; Rust would link its own copy.
+ */
+function portableFlags() {
   const cargoHome = process.env.CARGO_HOME ?? join(homedir(), '.cargo')
-  return `--remap-path-prefix=${cargoHome}=/cargo --remap-path-prefix=${root}=/engine`
+  const paths = `--remap-path-prefix=${cargoHome}=/cargo --remap-path-prefix=${root}=/engine`
+  return isForMusl ? `${paths} -C target-feature=-crt-static` : paths
 }
 
 function hashOfSources(isPortable) {

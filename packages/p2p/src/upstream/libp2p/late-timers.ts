@@ -8,23 +8,24 @@
  */
 import { openInner } from '../inner-names.ts'
 
-interface Delayed {
-  readonly stop: () => void
+/** The parts of a host that have such timers. */
+interface HostWithTimers {
+  readonly services: {
+    readonly parts: { readonly components: { readonly addressManager: unknown } }
+    readonly identifyPush: unknown
+    readonly pubsub: unknown
+  }
 }
 
-interface Started {
-  readonly services: {
-    readonly parts: { readonly components: { readonly addressManager: object } }
-    readonly identifyPush: object
-    readonly pubsub: object
-  }
+interface Delayed {
+  readonly stop: () => void
 }
 
 /**
  * Call it when the host has started; call what it gives when the host has stopped.
  * @throws MeshError `p2p.incompatible_library` when another version of a library is installed
  */
-export function endLateTimers({ services }: Started): () => void {
+export function endLateTimers({ services }: HostWithTimers): () => void {
   const { addressManager } = services.parts.components
   const addresses = openInner<{ _updatePeerStoreAddresses: Delayed }>('libp2p 3.3.11', addressManager, [
     '_updatePeerStoreAddresses',
