@@ -102,7 +102,8 @@ export default defineConfig({
           setupFiles: SHOW_LOGS,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          maxWorkers,
+          // processes of their own, and namespaces: they wait more than they work
+          maxWorkers: maxWorkers + 1,
           sequence: { groupOrder: 0 },
         },
       },

@@ -13,7 +13,6 @@ process.env.DO_NOT_TRACK = '1'
 
 /** Every step is one test, but vitest, which counts its own. */
 const build = ['build', 'turbo', ['run', 'build', 'build:addon', 'build:types', '--output-logs=errors-only']]
-/** Compiling takes minutes of processor time: it gets what the tests, which wait a lot, leave over. */
 const rust = ['rust', 'node', ['packages/engine/scripts/check-rust.mjs']]
 /** Read the sources only, beside the build. */
 const ofSources = [
@@ -35,10 +34,15 @@ const edgevpn = startEdgevpnBuild()
 let passed = 0
 let failed = 0
 const built = runStep(build)
-for (const step of ofSources) await runStep(step)
+const checked = runChecks()
 await built
-for (const step of ofBuild) await runStep(step)
-const rustEnded = runStep(rust, constants.priority.PRIORITY_LOW)
+
+/** Beside the build, and then beside the tests, which wait a lot: they get what those leave over. */
+async function runChecks() {
+  for (const step of ofSources) await runStep(step, constants.priority.PRIORITY_BELOW_NORMAL)
+  await built
+  for (const step of [...ofBuild, rust]) await runStep(step, constants.priority.PRIORITY_LOW)
+}
 
 async function runStep([name, command, args], priority = constants.priority.PRIORITY_NORMAL) {
   const began = Date.now()
@@ -87,7 +91,7 @@ try {
   failed++
 }
 if (vitestStatus !== 0 && failed === 0) failed++
-await rustEnded
+await checked
 rmSync(work, { recursive: true, force: true })
 
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
