@@ -89,7 +89,7 @@ export default defineConfig({
           include: [SOAK],
           setupFiles: SHOW_LOGS,
           testTimeout: 480_000,
-          maxWorkers,
+          maxWorkers: maxWorkers + 1,
           sequence: { groupOrder: 0 },
         },
       },
