@@ -89,7 +89,7 @@ export default defineConfig({
           include: [SOAK],
           setupFiles: SHOW_LOGS,
           testTimeout: 480_000,
-          maxWorkers: maxWorkers + 1,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },
@@ -102,8 +102,7 @@ export default defineConfig({
           setupFiles: SHOW_LOGS,
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          // processes of their own, and namespaces: they wait more than they work
-          maxWorkers: maxWorkers + 1,
+          maxWorkers,
           sequence: { groupOrder: 0 },
         },
       },

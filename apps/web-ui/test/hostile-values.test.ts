@@ -61,6 +61,15 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     Regex: text,
     Records: JSON.parse(JSON.stringify({ A: text, [text]: text })),
   })),
+  'dns/server': {
+    Zone: TEXTS[0],
+    Listening: TEXTS,
+    Names: 0,
+    Patterns: 0,
+    Cached: 0,
+    Forwarders: [],
+    Queries: {},
+  },
   health: {
     Status: 'warning',
     Problems: rows.map(({ text }) => ({
