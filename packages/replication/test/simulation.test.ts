@@ -6,7 +6,7 @@
 import { expect, it } from 'vitest'
 import { simulate, type SimulationOutcome } from './simulation.ts'
 
-const NODES = Number(process.env.MESH_SIMULATION_NODES ?? 60)
+const NODES = Number(process.env.MESH_SIMULATION_NODES ?? 40)
 const FIXED_SEED = 20261121
 const seed = chooseSeed()
 
