@@ -13,8 +13,7 @@ import { MAX_DHT_RECORDS, MAX_PROVIDERS, MAX_PROVIDERS_OF_ADDRESS } from './limi
 import { MAX_PEER_ADDRESSES } from '../limits.ts'
 import type { SpokenProtocols } from '../peers/spoken-protocols.ts'
 import { PRIVATE_DHT_PROTOCOL, PUBLIC_DHT_PROTOCOL } from '../protocols.ts'
-import { providersOf } from '../upstream/kad-dht/providers.ts'
-import { boundQuestions } from '../upstream/kad-dht/questions.ts'
+import { boundQuestions, providersOf } from '../upstream/kad-dht/questions.ts'
 import { dhtComponents } from './dht-components.ts'
 import type { RendezvousDht } from './rendezvous.ts'
 
