@@ -14,7 +14,10 @@ const problemsOf = async ({ control }: NodeProcess) => {
   return Problems.filter(({ Code }) => Code.startsWith('node.identity_shared'))
 }
 
-test('a cloned machine is told on both and on other nodes, a restart is not, and the hint gives it an identity of its own', async () => {
+// which of the two wrote later, and so who is asked, is up to their heartbeats: on a busy machine a run may end before it
+test('a cloned machine is told on both and on other nodes, a restart is not, and the hint gives it an identity of its own', {
+  retry: 1,
+}, async () => {
   const mesh = createMesh()
   cleanUps.push(() => mesh.cleanUp())
   const token = makeToken()
