@@ -3,13 +3,12 @@
  * changesets, the tag, and with `--packages` everything that `npm run package` makes, with its sums. `--for-real` does the
  * same in this checkout, commits and tags. Nothing is pushed or published: the last lines say how.
  */
-import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { output, pnpm, root, show } from './package/commands.mjs'
 
-const root = resolve(import.meta.dirname, '..')
 const { values: asked } = parseArgs({
   options: {
     'for-real': { type: 'boolean', default: false },
@@ -29,19 +28,12 @@ if (changesets(root).length === 0)
   stop('there is no changeset: nothing to release (`npm run changeset` makes one)')
 
 const work = isReal ? root : mkdtempSync(join(tmpdir(), 'mesh-release-'))
-try {
-  if (!isReal) {
-    must('git', ['clone', '--quiet', '--no-local', root, work], root)
-    must(
-      'npx',
-      ['--yes', '--prefer-offline', packageManager(), 'install', '--offline', '--frozen-lockfile'],
-      work,
-    )
-  }
-  release()
-} finally {
-  if (!isReal) rmSync(work, { recursive: true, force: true })
+if (!isReal) {
+  process.once('exit', () => rmSync(work, { recursive: true, force: true }))
+  must('git', ['clone', '--quiet', '--no-local', root, work], root)
+  must('npx', ['--yes', '--prefer-offline', pnpm, 'install', '--offline', '--frozen-lockfile'], work)
 }
+release()
 
 function release() {
   const before = versions(work)
@@ -113,20 +105,13 @@ function changesets(folder) {
   return globSync('.changeset/*.md', { cwd: folder }).filter((file) => !file.endsWith('README.md'))
 }
 
-function packageManager() {
-  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager
-}
-
 function git(...words) {
-  const { status, stdout, stderr } = spawnSync('git', words, { cwd: root, encoding: 'utf8' })
-  if (status !== 0) stop(`git ${words.join(' ')}: ${stderr}`)
-  return stdout.trim()
+  return output('git', words, { cwd: root }).trim()
 }
 
-function must(command, words, cwd) {
-  const { status, error } = spawnSync(command, words, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0)
-    throw new Error(`${command} ${words.join(' ')} failed${error ? `: ${error.message}` : ''}`)
+/** Runs a program whose output nobody needs. */
+function must(program, words, cwd) {
+  show(program, words, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
 function stop(why) {

@@ -24,7 +24,8 @@ test('for real it commits and tags one version of all packages, and of what is n
   const checkout = join(folder, 'mesh')
   try {
     expect(run(folder, 'git', '-c', 'safe.directory=*', 'clone', '--quiet', root, checkout).stderr).toBe('')
-    cpSync(join(root, 'scripts/release.mjs'), join(checkout, 'scripts/release.mjs'))
+    for (const path of ['scripts/release.mjs', 'scripts/package'])
+      cpSync(join(root, path), join(checkout, path), { recursive: true })
     writeFileSync(join(checkout, '.changeset/tested.md'), '---\n"@mesh/core": minor\n---\nA test.\n')
     const early = run(checkout, process.execPath, 'scripts/release.mjs', '--for-real')
     expect(early).toMatchObject({ status: 1, stderr: expect.stringContaining('commit or stash first') })

@@ -1,8 +1,11 @@
-/** Runs the programs that packaging calls, and finds those that a machine may lack. */
+/** Runs the programs that packaging and releases call, and finds those that a machine may lack. */
 import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
+/** The version of pnpm that npx runs: `pnpm@12.21.0`. */
+export const pnpm = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager
 
 /** Its standard output. @throws Error with what the program printed, when it fails */
 export function output(program, args, options = {}) {

@@ -2,10 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ARCHITECTURES } from './architectures.mjs'
-import { output, root } from './commands.mjs'
+import { output, pnpm, root } from './commands.mjs'
 import { fetchPackage } from './toolchain.mjs'
 
-const pnpm = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager
 const node = JSON.parse(readFileSync(join(root, 'node_modules/node-runtime/package.json'), 'utf8'))
 
 /**

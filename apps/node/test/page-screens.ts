@@ -11,7 +11,7 @@ export const SEEN = { timeout: 15_000 }
 /** How long other nodes may take to hear of something. */
 export const SLOW = { withinMs: 30_000 }
 export const DESK = { width: 1440, height: 900 }
-export const PHONE = { width: 390, height: 844 }
+const PHONE = { width: 390, height: 844 }
 
 /** The node that serves the page is the one that people run: it embeds the built page. */
 const isBuilt = process.env['MESH_TEST_BUILD'] === '1'
@@ -24,8 +24,26 @@ export function whyNoWalk(): string | undefined {
   return isBuilt ? undefined : 'nothing is built'
 }
 
-/** Judges what the page shows now in both themes, at the width that it has. @returns its faults */
-export async function faultsOf(page: Page, name: string): Promise<string[]> {
+/**
+ * Judges what the page shows now, on a desk and on a phone, in both themes.
+ *
+ * @param pictured is in the picture; default: the top of the page
+ * @returns its faults
+ */
+export async function faultsAtBothWidths(page: Page, name: string, pictured?: Locator): Promise<string[]> {
+  const faults: string[] = []
+  for (const [size, viewport] of [
+    ['phone', PHONE],
+    ['desk', DESK],
+  ] as const) {
+    await page.setViewportSize(viewport)
+    await pictured?.scrollIntoViewIfNeeded(SEEN)
+    faults.push(...(await faultsOf(page, `${name}-${size}`)))
+  }
+  return faults
+}
+
+async function faultsOf(page: Page, name: string): Promise<string[]> {
   const faults: string[] = []
   for (const [colorScheme, judged] of [
     ['light', 'all'],
@@ -40,21 +58,9 @@ export async function faultsOf(page: Page, name: string): Promise<string[]> {
   return faults
 }
 
-/**
- * Expects no fault in what the page shows now, in both themes, on a desk and on a phone.
- * @param pictured is in the picture; default: the top of the page
- */
+/** Expects no fault in what the page shows now, at both widths and in both themes. */
 export async function expectSound(page: Page, name: string, pictured?: Locator): Promise<void> {
-  const faults: string[] = []
-  for (const [size, viewport] of [
-    ['phone', PHONE],
-    ['desk', DESK],
-  ] as const) {
-    await page.setViewportSize(viewport)
-    await pictured?.scrollIntoViewIfNeeded(SEEN)
-    faults.push(...(await faultsOf(page, `${name}-${size}`)))
-  }
-  expect(faults).toEqual([])
+  expect(await faultsAtBothWidths(page, name, pictured)).toEqual([])
 }
 
 /** What people do with a page. */

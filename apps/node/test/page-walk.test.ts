@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, launchBrowser, watchPage } from '../../web-ui/test/support/browser.ts'
 import { createMesh, makeToken, type NodeProcess } from './harness.ts'
-import { DESK, expectNoMisdeeds, faultsOf, handsOn, PHONE, SEEN, SLOW, whyNoWalk } from './page-screens.ts'
+import { DESK, expectNoMisdeeds, faultsAtBothWidths, handsOn, SEEN, SLOW, whyNoWalk } from './page-screens.ts'
 import { suiteName } from './suite.ts'
 
 const why = whyNoWalk()
@@ -75,28 +75,22 @@ describe.skipIf(why !== undefined)(suiteName('the page of three nodes', why), ()
     ['/more', 'Blockchain'],
   ]
 
-  test.each([
-    ['desk', DESK],
-    ['phone', PHONE],
-  ] as const)(
-    'every screen on a %s, in both themes',
-    async (size, viewport) => {
-      const page = await browser.newPage({ viewport })
-      const misdeeds = await watchPage(page, home.url)
-      const faults: string[] = []
-      for (const [path, shows] of screens()) {
-        await page.goto(home.url + path)
-        await page.getByText('live', { exact: true }).first().waitFor(SEEN)
-        await page.getByText(shows).filter({ visible: true }).first().waitFor(SEEN)
-        const name = path.replaceAll(/\W+/g, '-').slice(1, 20) || 'overview'
-        faults.push(...(await faultsOf(page, `${name}-${size}`)))
-      }
-      expect(faults).toEqual([])
-      await expectNoMisdeeds(misdeeds)
-      await page.close()
-    },
-    240_000,
-  )
+  test('every screen on a desk and on a phone, in both themes', async () => {
+    const page = await browser.newPage({ viewport: DESK })
+    const misdeeds = await watchPage(page, home.url)
+    const faults: string[] = []
+    for (const [path, shows] of screens()) {
+      await page.setViewportSize(DESK)
+      await page.goto(home.url + path)
+      await page.getByText('live', { exact: true }).first().waitFor(SEEN)
+      await page.getByText(shows).filter({ visible: true }).first().waitFor(SEEN)
+      const name = path.replaceAll(/\W+/g, '-').slice(1, 20) || 'overview'
+      faults.push(...(await faultsAtBothWidths(page, name)))
+    }
+    expect(faults).toEqual([])
+    await expectNoMisdeeds(misdeeds)
+    await page.close()
+  }, 240_000)
 
   test('what is written on the page reaches the other nodes', async () => {
     const page = await browser.newPage({ viewport: DESK })

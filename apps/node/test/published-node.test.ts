@@ -207,7 +207,7 @@ test('the bot tells the names that come and go', async (context) => {
 
 test('the commands of README.md work', async (context) => {
   if (unreachable !== undefined) return context.skip(unreachable)
-  const blocks = readCommandBlocks(join(root, 'apps/node/README.md'), new Set(['sh npm']))
+  const blocks = readCommandBlocks(join(root, 'apps/node/README.md'), (language) => language === 'sh npm')
   const [make = '', api = '', status = '', put = '', watch = '', ...more] = blocks.flatMap(
     (each) => each.commands,
   )

@@ -3,10 +3,11 @@
  * network. A block says where it is typed (`sh laptop`) and whether it goes on until Ctrl-C (`sh laptop stays`).
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bridge, createLab, eventually, type Lab } from '@mesh/testkit'
 import { expect, test } from 'vitest'
+import { readCommandBlocks } from './readme/command-blocks.ts'
 import { createNewcomer, type Newcomer, type Shell } from './readme/newcomer.ts'
 import { whyNoVpn } from './vpn-lab.ts'
 
@@ -29,7 +30,7 @@ test.skipIf(why !== undefined).for(PAGES)(
   `every command of %s${suffix}`,
   { timeout: 120_000 },
   async (page) => {
-    const blocks = readBlocks(join(ROOT, `docs/${page}.md`))
+    const blocks = blocksOf(page)
     const machines = [...new Set(blocks.map(({ machine }) => machine))]
     expect(machines.length).toBeGreaterThan(0)
     const newcomer = createNewcomer('homes')
@@ -74,19 +75,14 @@ function untilItWorks(shell: Shell | undefined, command: string): Promise<void> 
 
 const SOON = { withinMs: 40_000, everyMs: 300 }
 
-interface Block {
-  readonly machine: string
-  readonly stays: boolean
-  readonly commands: readonly string[]
-}
-
-function readBlocks(file: string): readonly Block[] {
-  const found = readFileSync(file, 'utf8').matchAll(/^```sh (\w+)( stays)?\n(.*?)^```/gms)
-  return [...found].map(([, machine = '', stays, text = '']) => ({
-    machine,
-    stays: stays !== undefined,
-    commands: text.trim().split('\n'),
-  }))
+/** The blocks of a page with the machine on which they are typed. */
+function blocksOf(page: string) {
+  return readCommandBlocks(join(ROOT, `docs/${page}.md`), (language) => language.startsWith('sh ')).map(
+    ({ language, commands }) => {
+      const [, machine = '', stays] = language.split(' ')
+      return { machine, stays: stays !== undefined, commands }
+    },
+  )
 }
 
 /** A machine has a home and a resolver of its own; `mesh` is what was built, and `scp` reaches the other homes. */

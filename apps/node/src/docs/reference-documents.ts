@@ -6,16 +6,9 @@ import { join } from 'node:path'
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string
 
-interface Operation {
-  readonly summary: string
-  readonly tags: readonly string[]
-  readonly security: readonly { readonly token?: readonly string[] }[]
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
-}
-
 /** Every route of the API by its tag: method, path, query, level and what it does. */
 export function apiDocument(made: string, table: Table): string {
-  const { paths } = buildOpenApiDocument() as { readonly paths: Record<string, Record<string, Operation>> }
+  const { paths } = buildOpenApiDocument()
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
   )

@@ -16,13 +16,13 @@ test('options become settings by the rules of flags', () => {
       bootstrapPeers: [],
       settings: { mdns: false, 'max-connections': 50, 'listen-maddrs': ['/ip4/127.0.0.1/tcp/0'] },
     },
-    '/work',
+    '/srv',
   )
   expect(settings).toMatchObject({
     token,
     name: 'worker-1',
     instance: 'worker-1',
-    stateDir: '/work/state',
+    stateDir: '/srv/state',
     private: true,
     ephemeral: false,
     mdns: false,

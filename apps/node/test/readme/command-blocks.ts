@@ -7,13 +7,19 @@ import { readFileSync } from 'node:fs'
 export interface CommandBlock {
   /** The last heading above it. */
   readonly heading: string
+  /** The words behind the fence: `sh laptop stays`. */
+  readonly language: string
   /** As a person types them: lines with a trailing backslash are joined; comments stay, the shell skips them. */
   readonly commands: readonly string[]
 }
 
 const SHELLS = new Set(['sh', 'bash', 'shell', 'console', 'zsh'])
 
-export function readCommandBlocks(file: string, languages = SHELLS): readonly CommandBlock[] {
+/** @param isWanted by the words behind the fence; default: those of a shell alone */
+export function readCommandBlocks(
+  file: string,
+  isWanted = (language: string) => SHELLS.has(language),
+): readonly CommandBlock[] {
   const blocks: CommandBlock[] = []
   let heading = ''
   let fence: { readonly language: string; readonly lines: string[] } | undefined
@@ -24,7 +30,8 @@ export function readCommandBlocks(file: string, languages = SHELLS): readonly Co
       else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading
     } else if (opening === null) fence.lines.push(line)
     else {
-      if (languages.has(fence.language)) blocks.push({ heading, commands: commandsOf(fence.lines) })
+      const { language, lines } = fence
+      if (isWanted(language)) blocks.push({ heading, language, commands: commandsOf(lines) })
       fence = undefined
     }
   }

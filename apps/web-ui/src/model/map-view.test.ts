@@ -63,7 +63,7 @@ test('an outline keeps its room around all points, however they lie', () => {
       for (const [at, { x, y }] of outline.entries()) {
         const { x: nextX, y: nextY } = outline[(at + 1) % outline.length] ?? point
         // the distance of the point to this side, positive inside
-        const inside = (nextX - x) * (point.y - y) - (nextY - y) * (point.x - x)
+        const inside = (nextY - y) * (point.x - x) - (nextX - x) * (point.y - y)
         expect(inside / Math.hypot(nextX - x, nextY - y)).toBeGreaterThan(19)
       }
     }

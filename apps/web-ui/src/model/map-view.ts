@@ -1,4 +1,6 @@
 /** Where things of the map stand on the screen, and which of them lies under a point. */
+import { polygonHull } from 'd3-polygon'
+
 export interface Point {
   readonly x: number
   readonly y: number
@@ -94,40 +96,23 @@ export function nearestLine(lines: readonly (readonly Point[])[], at: Point, wit
   return nearest
 }
 
-/** The corners of a hull are this many points of a circle. */
+/** The number of points in each rounded corner of an outline. */
 const CORNER_POINTS = 12
 
-/** The outline around points with room between them and the outline: round at its corners. */
+/** The outline around points, `room` away from them, with round corners. */
 export function outlineAround(points: readonly Point[], room: number): readonly Point[] {
-  const corners = convexHull(points).flatMap(({ x, y }) =>
+  const hull = hullOf(points).flatMap(({ x, y }) =>
     Array.from({ length: CORNER_POINTS }, (_, at) => {
       const angle = (2 * Math.PI * at) / CORNER_POINTS
       return { x: x + room * Math.cos(angle), y: y + room * Math.sin(angle) }
     }),
   )
-  return convexHull(corners)
+  return hullOf(hull)
 }
 
-/** The outermost points, in their order around the others (Andrew's monotone chain). */
-function convexHull(points: readonly Point[]): readonly Point[] {
-  const sorted = points.toSorted((a, b) => a.x - b.x || a.y - b.y)
-  if (sorted.length < 3) return sorted
-  return [...halfHull(sorted), ...halfHull(sorted.toReversed())]
-}
-
-/** One side of the hull without its last point, with which the other side begins. */
-function halfHull(points: readonly Point[]): readonly Point[] {
-  const side: Point[] = []
-  for (const point of points) {
-    while (side.length > 1 && !isLeftTurn(side.at(-2), side.at(-1), point)) side.pop()
-    side.push(point)
-  }
-  return side.slice(0, -1)
-}
-
-function isLeftTurn(a: Point | undefined, b: Point | undefined, c: Point): boolean {
-  if (a === undefined || b === undefined) return true
-  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x) > 0
+/** The outermost points, in their order around the others. */
+function hullOf(points: readonly Point[]): readonly Point[] {
+  return polygonHull(points.map(({ x, y }) => [x, y]))?.map(([x, y]) => ({ x, y })) ?? points
 }
 
 function distanceToLine(start: Point, end: Point, at: Point): number {

@@ -1,5 +1,5 @@
 /** One picture of the map, and where its parts stand in it. */
-import type { MapLink, MapNode, NetworkMap } from '../../model/network-map.ts'
+import type { MapLink, MapNode, MapSite, NetworkMap } from '../../model/network-map.ts'
 import { type MapView, type Point, type Size, toScreen } from '../../model/map-view.ts'
 import type { Places } from './layout-client.ts'
 
@@ -19,6 +19,8 @@ export type MapColours = Readonly<Record<(typeof MAP_COLOURS)[number], string>>
 
 export interface MapScene {
   readonly map: NetworkMap
+  /** The sites with an outline. */
+  readonly sites: readonly MapSite[]
   readonly places: Places
   readonly view: MapView
   readonly size: Size

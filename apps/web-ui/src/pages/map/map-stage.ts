@@ -10,7 +10,13 @@ import {
   type Size,
   zoomAt,
 } from '../../model/map-view.ts'
-import type { MapLink, MapNode, NetworkMap } from '../../model/network-map.ts'
+import {
+  type MapLink,
+  type MapNode,
+  type MapSite,
+  type NetworkMap,
+  outlinedSites,
+} from '../../model/network-map.ts'
 import { createLayoutClient, type Places } from './layout-client.ts'
 import { lineOf, type MapColours, nodeSize } from './map-scene.ts'
 import { paintMap } from './paint-map.ts'
@@ -56,6 +62,7 @@ class CanvasStage implements MapStage {
   readonly #context: CanvasRenderingContext2D
   readonly #layout = createLayoutClient((places, isSettled) => this.#place(places, isSettled))
   #picture: MapPicture | undefined
+  #sites: readonly MapSite[] = []
   #places: Places = new Map()
   #view: MapView = { scale: 1, x: 0, y: 0 }
   #size: Size = { width: 0, height: 0 }
@@ -69,6 +76,7 @@ class CanvasStage implements MapStage {
   }
 
   show(picture: MapPicture): void {
+    if (picture.map !== this.#picture?.map) this.#sites = outlinedSites(picture.map)
     this.#picture = picture
     this.#arrange()
     this.#draw()
@@ -158,6 +166,7 @@ class CanvasStage implements MapStage {
     const { map, colours } = this.#picture
     paintMap(this.#context, {
       map,
+      sites: this.#sites,
       colours,
       places: this.#places,
       view: this.#view,

@@ -1,6 +1,5 @@
 /** Draws soft outlines around the machines of a site, with its name. */
 import { outlineAround, type Point, toScreen } from '../../model/map-view.ts'
-import { outlinedSites } from '../../model/network-map.ts'
 import { isSeen, type MapScene } from './map-scene.ts'
 import type { PlacedText } from './paint-text.ts'
 
@@ -19,9 +18,9 @@ interface SiteOutline {
 }
 
 /** The outlines that can be seen, in CSS pixels. */
-export function siteOutlines({ map, places, view, size, lit }: MapScene): readonly SiteOutline[] {
+export function siteOutlines({ sites, places, view, size, lit }: MapScene): readonly SiteOutline[] {
   const room = Math.max(MIN_ROOM_PX, ROOM_PX * Math.min(1, view.scale))
-  return outlinedSites(map).flatMap(({ name, members }) => {
+  return sites.flatMap(({ name, members }) => {
     const points = members.flatMap((id) => places.get(id) ?? []).map((place) => toScreen(view, place))
     const outline = outlineAround(points, room)
     if (!isSeen(outline, size)) return []
