@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ARCHITECTURES } from './package/architectures.mjs'
 import { output, pnpm, root } from './package/commands.mjs'
 
-/** Of files that stay their own (MPL), of fonts (OFL), and those that ask for a notice or for nothing. */
+/** Permissive licences, and those of files (MPL) and fonts (OFL). */
 const TAKEN = new Set(
   `0BSD Apache-2.0 BlueOak-1.0.0 BSD-2-Clause BSD-3-Clause CC0-1.0 ISC MIT MIT-0 MPL-2.0 OFL-1.1 PSF-2.0 Unicode-3.0
   Unlicense WTFPL Zlib`.split(/\s+/),
@@ -13,7 +13,7 @@ const refused = [...npmPackages(), ...crates()].filter(({ license }) => !isTaken
 for (const { name, license } of refused) console.log(`${name}: ${license}`)
 process.exitCode = refused.length === 0 ? 0 : 1
 
-/** An expression of SPDX: of `OR` one side, of `AND` both. */
+/** Judges an SPDX expression: one side of `OR` is enough, `AND` needs both. */
 function isTaken(expression) {
   return expression
     .replaceAll(/[()]/g, '')

@@ -64,7 +64,7 @@ function release() {
   must('git', ['add', '--all'], work)
   must('git', ['commit', '--quiet', '--message', `release ${version}`], work)
   must('git', ['tag', '--annotate', tag, '--message', `mesh ${version}`], work)
-  console.log(`Committed and tagged ${tag}. Next, with whatever credentials you have:`)
+  console.log(`Committed and tagged ${tag}. Next, with your credentials:`)
   console.log('  git push --follow-tags')
   console.log('  for tarball in dist/npm/*.tgz; do npm publish "$tarball" --access public; done')
 }

@@ -1,5 +1,5 @@
 /**
- * Jobs in the ledger: whoever submits writes them, one worker takes each. At least once: see README.md.
+ * Jobs in the ledger: any member submits them, one worker takes each. At least once: see README.md.
  *
  * 1. A worker writes into a job that it takes it.
  * 2. It waits until a claim of another worker would have arrived: the newest write wins on all machines.

@@ -36,7 +36,7 @@ export function writeNotices(folder: string): void {
 const HEAD =
   'This package holds the following libraries, each under its own licence. Those without a text ship none.\nThe text of Apache-2.0 is in LICENSE.\n'
 
-/** Adds the folders of all that the package needs at run time. */
+/** Adds the folders of the packages that a package needs at run time. */
 function addDependencies(folder: string, folders: Set<string>): void {
   for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
     const found = findPackage(name, folder)

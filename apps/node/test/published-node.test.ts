@@ -61,7 +61,7 @@ interface Program {
   /** Its lines on standard output. */
   readonly lines: string[]
   readonly ended: Promise<number | null>
-  /** Sends the signal to it and to all that it has started. */
+  /** Sends the signal to the process and its children. */
   readonly kill: (signal: NodeJS.Signals) => void
 }
 

@@ -14,7 +14,7 @@ const problemsOf = async ({ control }: NodeProcess) => {
   return Problems.filter(({ Code }) => Code.startsWith('node.identity_shared'))
 }
 
-// which of the two wrote later, and so who is asked, is up to their heartbeats: on a busy machine a run may end before it
+// the nodes compare their entries only after both wrote: on a busy machine that may come too late for one run
 test('a cloned machine is told on both and on other nodes, a restart is not, and the hint gives it an identity of its own', {
   retry: 1,
 }, async () => {

@@ -4,7 +4,7 @@
  */
 import { type LoadHookSync, registerHooks, type ResolveHookSync } from 'node:module'
 
-/** Whatever is in this folder itself, or imported from there as `./NAME`, is a module that the executable holds. */
+/** Reads the modules of this folder from the executable: files in the folder itself, and imports of `./NAME` from there. */
 export function readHeldModules(folderUrl: string, read: (name: string) => string): void {
   registerHooks(heldModules(folderUrl, read))
 }

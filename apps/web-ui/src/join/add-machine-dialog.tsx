@@ -68,16 +68,16 @@ function Systems({ commands }: { commands: JoinCommands }) {
       <Tabs.Content value="linux" className={css.tab}>
         <Line text={commands.linux} />
         <p className={css.hint}>
-          The machine gets an address of the VPN, which needs root or CAP_NET_ADMIN, and a page like this one
-          at http://127.0.0.1:8080. Its programs find the names of the network with{' '}
+          The machine gets an address of the VPN: this needs root or CAP_NET_ADMIN. Its own page is at
+          http://127.0.0.1:8080. Its programs find the names of the network with{' '}
           <code>--dns 127.0.0.1:53 --dns-configure</code>.
         </p>
       </Tabs.Content>
       <Tabs.Content value="container" className={css.tab}>
         <Line text={commands.container} />
         <p className={css.hint}>
-          With the image of mesh, in the folder of {TOKEN_FILE}. Podman takes the same words. Whoever may
-          inspect the container can read the token.
+          With the image of mesh, in the folder of {TOKEN_FILE}. Podman takes the same words. Everybody who
+          may inspect the container can read the token.
         </p>
       </Tabs.Content>
       <Tabs.Content value="other" className={css.tab}>

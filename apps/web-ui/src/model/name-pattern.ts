@@ -1,6 +1,6 @@
 /** Makes the pattern that the ledger keeps of the name that a person types. */
 
-/** Letters, digits, `-` and `_` between dots: a name, and no regular expression that says anything else. */
+/** Letters, digits, `-` and `_` between dots. */
 const PLAIN_NAME = /^[\w-]+(?:\.[\w-]+)*\.?$/
 
 /** @returns the pattern that fits this one name; undefined where a pattern was typed */

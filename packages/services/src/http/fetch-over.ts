@@ -1,4 +1,4 @@
-/** One HTTP request over a connection to a service, in the form of `fetch`. The answer is what the other side likes to send. */
+/** One HTTP request over a connection to a service, in the form of `fetch`. The answer is hostile input. */
 import { type IncomingMessage, request as openRequest } from 'node:http'
 import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -43,7 +43,7 @@ function exchange(connection: Duplex, request: Request): Promise<IncomingMessage
   })
   let interimAnswers = 0
   outgoing.on('information', () => {
-    // nothing slows these down: the library reads on whatever becomes of them
+    // interim answers have no backpressure: the library reads all of them
     if (++interimAnswers > MAX_INTERIM_ANSWERS) reject(new Error('too many interim answers'))
   })
   // a server that switches protocols hands the connection over, which nobody takes here

@@ -104,7 +104,7 @@ export class Services {
   }
 
   /**
-   * Connects to whoever offers the name now, this node included, without a local port. Waits for a provider for a few
+   * Connects to the member that offers the name now, this node included, without a local port. Waits for a provider for a few
    * seconds. The stream ends both directions when the other side ends.
    * @throws MeshError `services.bad_name`, `services.no_provider`, `services.refused`, `services.stopped`, `p2p.*`; the
    *   signal's reason
