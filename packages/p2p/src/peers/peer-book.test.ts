@@ -13,10 +13,13 @@ async function build({
   peers,
   members = [],
   limit = 1_000,
+  tellsLate = false,
 }: {
   peers: number
   members?: number[]
   limit?: number
+  /** The store tells of a change while it deletes a peer. */
+  tellsLate?: boolean
 }) {
   const ids = await Promise.all(Array.from({ length: peers }, makePeer))
   const connections: Connection[] = []
@@ -32,6 +35,7 @@ async function build({
     peerStore: {
       async delete(peer: { toString(): string }) {
         forgotten.push(peer.toString())
+        if (tellsLate) tell(names.indexOf(peer.toString()), [])
       },
     },
   })
@@ -96,6 +100,14 @@ test('beyond the limit strangers go before members, and the connected stay', asy
   for (const name of names) book.noteFound(name, [])
   expect(book.all().map(({ id }) => id)).toEqual([names[0], names[1]])
   expect(forgotten).toEqual([names[2], names[3]])
+})
+
+test('a forgotten peer stays so when its store tells of a last change', async () => {
+  const { book, names } = await build({ peers: 1, members: [0], tellsLate: true })
+  const [peer = ''] = names
+  book.noteFound(peer, [])
+  expect(await book.forget(peer)).toBe(true)
+  expect(book.get(peer)).toBeUndefined()
 })
 
 test('what a peer says of itself leads to loopback where it is on this machine, and to no list of addresses', async () => {

@@ -101,9 +101,10 @@ export class PeerBook {
 
   /** Forgets the peer, here and in libp2p's peer store. False when it was not known. */
   async forget(peer: string): Promise<boolean> {
+    // before the entry goes: the store tells of the peer's last change until then, which would make a new entry
+    await this.#init.host.peerStore.delete(peerIdFromString(peer))
     const isKnown = this.#known.forget(peer)
     if (connectionsTo(this.#init.host, peer).length > 0) this.noteSeen(peer)
-    await this.#init.host.peerStore.delete(peerIdFromString(peer))
     return isKnown
   }
 
