@@ -58,6 +58,7 @@ export type {
   ServicesStatus,
 } from './services/status.ts'
 export type { AcceptConnection, ProgramTarget } from './services/target.ts'
+export type { OfferRules, RuledOffer } from './users/offer-rules.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
 export { SERVED_CONNECTIONS } from './limits.ts'
 export { createUnwritten } from './streams/unwritten.ts'

@@ -42,6 +42,8 @@ interface TransferOptions {
   readonly destination?: string
   readonly name?: string
   readonly admit?: () => Promise<string | undefined>
+  /** Why access rules refuse. */
+  readonly refusal?: string
   readonly locks?: DestinationLocks
   /** Its requests do not say that it judges names itself. */
   readonly isOldReceiver?: boolean
@@ -70,6 +72,7 @@ async function transfer(options: TransferOptions = {}) {
     load: new SendingLoad({ clock: systemClock, receivers: () => 1 }),
     pathOf: (asked) => (asked === 'share' ? source : undefined),
     admit: options.admit ?? (async () => undefined),
+    refusal: () => options.refusal,
     onShare: () => {},
     onUnreadable: () => {},
     onBytes: () => {},
@@ -221,6 +224,11 @@ describe('a file', () => {
   })
 
   it('is refused to whoever is not admitted, asks for another name, or when it is gone, with the reason', async () => {
+    const ruled = await transfer({ refusal: 'the rules say no' })
+    expect(ruled.error).toMatchObject({
+      code: 'files.refused',
+      message: 'the sender refused: the rules say no',
+    })
     const denied = await transfer({ admit: async () => 'announce yourself first' })
     expect(denied.error?.message).toContain('announce yourself first')
     const unknown = await transfer({ name: 'other' })

@@ -2,6 +2,7 @@
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
+import type { OfferRules } from '../users/offer-rules.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import type { ConnectedStatus, ExposedStatus } from './status.ts'
@@ -33,6 +34,8 @@ export interface ServicesComponents {
   readonly user: OwnUser
   /** Shared with egress, so that bounds count all that a peer opens. */
   readonly connections: Scope
+  /** Undefined: every member may use every service. */
+  readonly rules?: OfferRules | undefined
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
   /**
