@@ -173,8 +173,15 @@ export interface AccessPort {
   gate(): GatePort | undefined
   /** Undefined in a network without administrators. */
   admission(): Omit<AdmissionView, 'Peerguard' | 'Gate'> | undefined
-  setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
-  invite(init: { readonly lifeMs?: number; readonly label: string }): {
+  /** @param init.forMs how long the peer is a member, in ms; undefined: as its invite says, else for good */
+  setMember(peer: PeerId, state: 'admitted' | 'revoked', init: { readonly forMs?: number | undefined }): void
+  setApproval(isRequired: boolean): void
+  invite(init: {
+    readonly lifeMs?: number
+    readonly label: string
+    /** How long the peer that uses it is a member, in ms; undefined: for good. */
+    readonly memberForMs?: number | undefined
+  }): {
     readonly code: string
     /** The code as a link. */
     readonly link: string

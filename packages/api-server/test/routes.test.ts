@@ -789,15 +789,17 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Peerguard: true,
       Gate: false,
       Administrators: [PEER],
+      NeedsApproval: false,
       HoldsKey: true,
       Revoked: false,
-      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null }],
+      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null, EndsAt: null }],
       Invites: [
         {
           Invite: PEER,
           Administrator: PEER,
           Label: 'laptop',
           ExpiresAt: '2026-01-01T00:00:00.000Z',
+          MemberForSeconds: null,
           State: 'open',
           Claims: [],
         },
@@ -808,6 +810,9 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     expect(await client.putMember({ peer: PEER, body: { State: 'revoked' } })).toEqual({ State: 'Stated' })
     const wrong = client.putMember({ peer: 'nobody', body: { State: 'revoked' } })
     expect(await failure(wrong)).toMatchObject({ status: 400, code: 'http.bad_path' })
+  },
+  async putApproval({ client }) {
+    expect(await client.putApproval({ body: { Required: true } })).toEqual({ State: 'Stated' })
   },
   async createInvite({ client }) {
     expect(await client.createInvite({ body: { LifeSeconds: 60, Label: 'laptop' } })).toEqual({

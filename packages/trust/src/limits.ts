@@ -76,6 +76,16 @@ export const WITHDRAWAL_REST_MS = 10
 export const MAX_LABEL_LENGTH = 64
 /** The longest value of a claim, in characters: who was invited writes it, and all members hold and send it. */
 export const MAX_CLAIM_LENGTH = 1_024
+/** The shortest and the longest time that a member may be let in for, in ms. */
+export const MIN_MEMBER_LIFE_MS = 60_000
+export const MAX_MEMBER_LIFE_MS = 10 * 365 * 24 * 3_600_000
+/**
+ * How long after its end a membership still counts, in ms, as clocks differ: entries may be dated as far ahead
+ * (`MAX_FUTURE_MS` of the ledger).
+ */
+export const MEMBER_END_TOLERANCE_MS = 120_000
+/** How often the end of memberships is compared with the wall clock, which may be set, in ms. */
+export const MEMBER_END_CHECK_MS = 10_000
 /** The most claims of one invite that are held; two are a dispute already. */
 export const MAX_CLAIMS_PER_INVITE = 4
 /** How long an invite is good unless it is told otherwise, in ms. */

@@ -1,7 +1,15 @@
 /** Which commands an option belongs to, by the names that follow `mesh`. */
 
 /** Ask the running node that holds an administrator's key. */
-const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'admin list']
+const ADMIN = [
+  'admin invite',
+  'admin cancel',
+  'admin admit',
+  'admin approve',
+  'admin approval',
+  'admin revoke',
+  'admin list',
+]
 /** Ask a running node. */
 export const CLIENT = [
   'status',

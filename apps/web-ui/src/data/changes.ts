@@ -41,6 +41,8 @@ export const useSetMember = () =>
 interface InviteRequest {
   readonly label: string
   readonly lifeSeconds: number
+  /** How long the machine that uses it is a member; undefined: for good. */
+  readonly memberForSeconds: number | undefined
 }
 
 export interface NewInvite {
@@ -50,8 +52,19 @@ export interface NewInvite {
 }
 
 export const useCreateInvite = () =>
-  useChange<InviteRequest, NewInvite>(['getAdmission'], (client, { label, lifeSeconds }) =>
-    client.createInvite({ body: { LifeSeconds: lifeSeconds, ...(label !== '' && { Label: label }) } }),
+  useChange<InviteRequest, NewInvite>(['getAdmission'], (client, { label, lifeSeconds, memberForSeconds }) =>
+    client.createInvite({
+      body: {
+        LifeSeconds: lifeSeconds,
+        ...(label !== '' && { Label: label }),
+        ...(memberForSeconds !== undefined && { MemberForSeconds: memberForSeconds }),
+      },
+    }),
+  )
+
+export const useSetApproval = () =>
+  useChange(['getAdmission'], (client, isRequired: boolean) =>
+    client.putApproval({ body: { Required: isRequired } }),
   )
 
 export const useCancelInvite = () =>
