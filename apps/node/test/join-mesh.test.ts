@@ -110,15 +110,23 @@ test('an HTTP server and a TCP server of the program serve members, who are know
   const connection = await third.dial('echo')
   connection.end('through')
   expect(await text(connection)).toBe('through')
-  // a name has one owner
-  await expect(second.listen('Jobs-API', http)).rejects.toMatchObject({ code: 'services.name_in_use' })
   await eventually(async () => {
     const services = (await other.client.getBucket({ bucket: 'services' })) as object
     expect(Object.keys(services).toSorted()).toEqual(['Jobs-API', 'echo'])
   }, WITHIN)
   for (const url of ['https://echo.svc.mesh/', 'http://echo.svc.mesh:81/', 'http://example.com/'])
     await expect(third.fetch(url)).rejects.toMatchObject({ code: 'services.bad_address' })
+  // another program serves the name beside the first one, and alone when that one ends
+  const beside = await second.listen(
+    'Jobs-API',
+    createServer((_request, response) => response.end('beside')),
+  )
   await service.close()
+  await eventually(async () => {
+    const response = await third.fetch('http://jobs-api.svc.mesh/')
+    expect(await response.text()).toBe('beside')
+  }, WITHIN)
+  await beside.close()
   await tcp.close()
   await eventually(() => expect(third.ledger.list('services')).toEqual([]), WITHIN)
 })

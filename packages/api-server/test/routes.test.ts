@@ -1,4 +1,5 @@
 /** Every route of the contract, from the typed client through the server and back, over TCP and a unix socket. */
+import { heartbeatValue } from '@mesh/core'
 import { MAX_UPLOAD_PIECE_BYTES, type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -62,7 +63,11 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async listServices(world) {
     const record = { PeerID: self(world), Name: 'web' }
     await world.client.putJson({ bucket: 'services', key: 'web', body: { ...record, Extra: 1 }, wait: '5s' })
-    expect(await world.client.listServices()).toEqual([record])
+    expect(await world.client.listServices()).toMatchObject([record])
+    const key = `services web ${self(world)}`
+    await world.client.putJson({ bucket: 'providers', key, body: record, wait: '5s' })
+    await world.node.ledger.put('healthcheck', self(world), heartbeatValue(Date.now())).settled
+    expect(await world.client.listServices()).toEqual([{ ...record, Providers: [self(world)] }])
   },
   async listFiles(world) {
     const record = { PeerID: self(world), Name: 'f1' }
@@ -661,6 +666,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Listen: ':9000',
       State: 'waiting for a provider',
       Provider: null,
+      Providers: 0,
       Path: null,
       Transport: null,
       ...OFFERED,

@@ -10,6 +10,8 @@ export const BUCKETS = {
   routes: 'routes',
   /** Name of a service. */
   services: 'services',
+  /** Bucket, name and peer id (`providerKey`): one more member that has the name, beside the owner of its key. */
+  providers: 'providers',
   /** Name of an offered file or folder. */
   files: 'files',
   /** Peer id of a member that connects to services. */

@@ -13,6 +13,7 @@ export { copyOf, isSmallPart } from './array-views.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { BoundedRing } from './bounded-ring.ts'
 export { BUCKETS, positionId } from './buckets.ts'
+export { parseProviderKey, type ProviderKey, providerKey, providerPrefix } from './provider-key.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
 export {
   afterTurns,

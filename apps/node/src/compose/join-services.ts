@@ -63,7 +63,7 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
   const network = servicesNetwork(p2p)
   const bounds = { connections: new Scope(SERVED_CONNECTIONS), unwritten: createUnwritten() }
   const components = { ledger, network, announce, user, ...bounds, ownAddresses, clock, random, log }
-  const services = createServices({}, components)
+  const services = createServices({ isSticky: settings.sticky }, components)
   cleanUps.add(() => services.stop())
   cleanUps.add(tellWhenReady(services, init.onService))
   const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
@@ -170,5 +170,7 @@ function filesNetwork(p2p: P2pMember): FilesNetwork {
 }
 
 function servicesNetwork(p2p: P2pMember): ServicesNetwork {
-  return { self: p2p.self, ...peerPorts(p2p) }
+  // no connection is to end sooner for it
+  const noHurry = AbortSignal.abort(new Error('no connection is to end sooner'))
+  return { self: p2p.self, ...peerPorts(p2p), check: (peer) => p2p.endDead(peer, noHurry) }
 }

@@ -73,14 +73,13 @@ export class EmbeddedServices {
     return this.#peers.get(connection)
   }
 
-  /** @throws MeshError `services.name_in_use` when a live member has the name; the signal's reason */
+  /** @throws the signal's reason */
   #untilAnnounced(name: string, signal: AbortSignal): Promise<void> {
     const { services } = this.#init
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const look = () => {
       const status = services.status().services.find((service) => service.name === name)
       if (status?.state === 'announced') resolve()
-      if (status?.state === 'name taken') reject(nameTaken(name, status.owner ?? ''))
     }
     const unsubscribe = services.subscribe((event) => event.name === name && look())
     const onAbort = () => reject(signal.reason)
@@ -105,13 +104,6 @@ export class EmbeddedServices {
       if (!entry.deleted && key.toLowerCase() === label) return key
     return label
   }
-}
-
-function nameTaken(name: string, owner: string): MeshError {
-  return new MeshError('services.name_in_use', `another member offers "${name}"`, {
-    details: { owner },
-    hint: 'Choose another name, or wait until that member withdraws it.',
-  })
 }
 
 function notOfService(url: string, zone: string): MeshError {

@@ -33,7 +33,7 @@ export interface Mesh extends AsyncDisposable {
    * Offers a service that this program serves, and resolves when members can find it. Connections come to the server's
    * listeners without a port. The server need not listen, and may.
    * @param server one of `node:http` or `node:net`
-   * @throws MeshError `services.bad_name`, `services.name_in_use` when a live member offers the name
+   * @throws MeshError `services.bad_name`, `services.name_in_use` when this program offers the name already
    */
   listen(name: string, server: Server, waiting?: Waiting): Promise<MeshService>
   /**

@@ -15,6 +15,7 @@ export interface Affected {
 const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
   machines: ['listMachines', 'getSummary', 'resolveName'],
   services: ['listServices', 'getSummary', 'resolveName'],
+  providers: ['listServices', 'listNodeConnections', 'resolveName'],
   files: ['listFiles', 'getSummary'],
   users: ['listUsers', 'getSummary'],
   dns: ['listDns', 'resolveName'],

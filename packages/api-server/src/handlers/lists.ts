@@ -5,6 +5,7 @@ import type { KeyedEntry } from '@mesh/ledger'
 import { bodyOf, listParts } from '../views/answer-parts.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { entriesAfter } from '../views/ledger-pages.ts'
+import { furtherProviders } from '../views/further-providers.ts'
 import { isTextRecord } from '../views/ledger-text.ts'
 import type { Machine } from '../views/machine-list.ts'
 import { machineViewer, onlineNodes, peerstoreViews, peerViews, type Scene } from '../views/members.ts'
@@ -29,7 +30,15 @@ export function createLists(scene: () => Scene): HandlersOf<ListIds> {
   }
   return {
     listUsers: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.users, view: userView }),
-    listServices: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.services, view: named }),
+    listServices(page) {
+      const now = scene()
+      const view = (value: unknown, name: string) => {
+        const shown = named(value)
+        const further = shown === undefined ? [] : furtherProviders(now, BUCKETS.services, name)
+        return shown && { ...shown, ...(further.length > 0 && { Providers: further }) }
+      }
+      return bucketList(now, { ...page, bucket: BUCKETS.services, view })
+    },
     listFiles: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.files, view: named }),
     listDns: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.dns, view: dnsView }),
     listMachines: async (page) => {

@@ -55,10 +55,15 @@ export const ownedByValue: BucketPolicy = {
 const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
 /** The key is the owner. */
 export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }
+/** The last word of the key is the owner. */
+const ownedByKeyEnd: BucketPolicy = {
+  ownerOf: (key) => key.slice(key.lastIndexOf(' ') + 1),
+  expiry: 'liveness',
+}
 /** Who signs first, owns. */
 export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
 
-/** The buckets that all networks know, and ours (`routes`, `identities`). */
+/** The buckets that all networks know, and ours (`routes`, `identities`, `providers`). */
 export const defaultPolicies: PolicyTable = {
   machines,
   services: ownedByValue,
@@ -67,6 +72,7 @@ export const defaultPolicies: PolicyTable = {
   users: ownedByKey,
   egress: ownedByKey,
   [BUCKETS.identities]: ownedByKey,
+  [BUCKETS.providers]: ownedByKeyEnd,
   [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
   dns: ownedBySigner,
 }

@@ -1,14 +1,14 @@
 /**
  * One connection of this process to a service, as a stream of Node.
  *
- * 1. A service that this node offers itself is connected to here.
+ * 1. A service that this node offers itself, and whose target answers, is connected to here.
  * 2. Otherwise waits for a provider, and opens a stream to it.
  */
 import type { Duplex } from 'node:stream'
 import type { Logger, Random } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
-import { findProvider } from '../find-provider.ts'
+import { findProviders } from '../find-provider.ts'
 import type { ServicesLedger } from '../ports.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import type { ExposedService } from './exposed-service.ts'
@@ -42,15 +42,18 @@ export async function dialService(
 ): Promise<Duplex> {
   const { name, own, signal } = init
   signal.throwIfAborted()
-  const { ledger } = components
-  const provider = findProvider('services', name, components)
-  const isOwn = own !== undefined && (provider === undefined || provider === ledger.self)
+  const isOwn = own !== undefined && (own.health.isUp === true || !hasOther(name, components))
   const duplex = isOwn ? await dialOwn(own, init, components) : await dialProvider(init, components)
   const end = (reason: Error) => void duplex.destroy(reason)
   opened.add(end)
   // what breaks it before somebody listens shows when it is used
   duplex.on('error', () => {}).once('close', () => opened.delete(end))
   return duplex
+}
+
+/** Does another member that is alive offer the name? */
+function hasOther(name: string, components: DialServiceComponents): boolean {
+  return findProviders(name, components).some((peer) => peer !== components.ledger.self)
 }
 
 async function dialOwn(
@@ -76,11 +79,13 @@ async function dialProvider(
   user.announce()
   const provider = new ProviderWatch(name, { ...components, onChange: () => {} })
   try {
-    const { stream, rest } = await openService(
+    const { stream, rest, use } = await openService(
       { name, kind: 'stream', provider, startedAt, signal },
       components,
     )
-    return new StreamDuplex(stream, { head: rest, budget: loopBudget(clock) })
+    const { traffic } = use
+    const duplex = new StreamDuplex(stream, { head: rest, traffic, budget: loopBudget(clock) })
+    return duplex.once('close', () => use.close())
   } finally {
     provider.stop()
   }

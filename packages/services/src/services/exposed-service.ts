@@ -2,10 +2,11 @@
  * One service that this node offers.
  *
  * 1. Watches the target.
- * 2. Announces the name in the ledger while the target answers, and withdraws it otherwise.
+ * 2. Announces the name in the ledger while the target answers, and withdraws it otherwise. While another member that is
+ *    alive owns the name, this node tells of itself beside it, in `providers`; it takes the name when that member is gone.
  * 3. Joins connections of members with the target.
  */
-import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
+import { BUCKETS, type Clock, type Logger, providerKey, type Random, serviceRecord } from '@mesh/core'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
 import type { ExposedState, ExposedStatus } from './status.ts'
@@ -33,6 +34,7 @@ export class ExposedService {
   lastError: string | undefined
   readonly #components: ExposedComponents
   #stopAnnouncing: (() => void) | undefined
+  #stopProviding: (() => void) | undefined
   #wasAnnounced = false
 
   constructor(name: string, target: ServiceTarget, components: ExposedComponents) {
@@ -71,8 +73,18 @@ export class ExposedService {
   #state(isOurs: boolean, owner: string | undefined): ExposedState {
     if (this.health.isUp === undefined) return 'checking'
     if (!this.health.isUp) return 'target down'
-    if (owner !== undefined && !isOurs) return 'name taken'
-    return isOurs ? 'announced' : 'announcing'
+    if (owner === undefined || isOurs) return isOurs ? 'announced' : 'announcing'
+    const { ledger } = this.#components
+    const entry = ledger.snapshot().getLive(BUCKETS.providers, this.#providerKey())
+    return entry === undefined ? 'announcing' : 'announced'
+  }
+
+  /** Must be called when the name's entry in `services` is another one. */
+  ownerChanged(): void {
+    if (this.#stopAnnouncing === undefined) return
+    const { owner, isOurs } = this.#owner()
+    if (isOurs) void this.#endProviding()
+    else if (owner !== undefined) this.#provide()
   }
 
   /** Whose the name is now, if anybody's who is alive. */
@@ -110,15 +122,39 @@ export class ExposedService {
     this.#stopAnnouncing ??= announce(BUCKETS.services, this.name, () =>
       JSON.stringify({ PeerID: ledger.self, Name: this.name }),
     )
+    this.ownerChanged()
+  }
+
+  #provide(): void {
+    const { ledger, announce } = this.#components
+    this.#stopProviding ??= announce(BUCKETS.providers, this.#providerKey(), () =>
+      JSON.stringify({ PeerID: ledger.self, Name: this.name }),
+    )
+  }
+
+  async #endProviding(): Promise<void> {
+    this.#stopProviding?.()
+    this.#stopProviding = undefined
+    const key = this.#providerKey()
+    const held = this.#components.ledger.snapshot().getLive(BUCKETS.providers, key)
+    if (held !== undefined) await this.#delete(BUCKETS.providers, key)
+  }
+
+  #providerKey(): string {
+    return providerKey({ bucket: BUCKETS.services, name: this.name, peer: this.#components.ledger.self })
   }
 
   async #withdraw(): Promise<void> {
     this.#stopAnnouncing?.()
     this.#stopAnnouncing = undefined
     if (!this.#wasAnnounced) return
+    await Promise.all([this.#endProviding(), this.#delete(BUCKETS.services, this.name)])
+  }
+
+  async #delete(bucket: string, key: string): Promise<void> {
     try {
       // what is still held is superseded by this
-      await this.#components.ledger.delete(BUCKETS.services, this.name).settled
+      await this.#components.ledger.delete(bucket, key).settled
     } catch {
       // another member's by now
     }

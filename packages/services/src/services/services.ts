@@ -25,6 +25,11 @@ export interface ServicesInit {
   readonly services?: readonly NamedAddress[]
   /** The services that this node connects to from the start. */
   readonly connections?: readonly NamedAddress[]
+  /**
+   * True, as by default: a name with several providers stays with one as long as that works. False: each new connection
+   * goes to the provider with the fewest connections, of those that are equally near.
+   */
+  readonly isSticky?: boolean
 }
 
 export interface ServicesComponents {
