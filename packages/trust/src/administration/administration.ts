@@ -9,8 +9,11 @@ import { createNodeSigner } from '@mesh/ledger/node'
 import { trustError } from '../errors.ts'
 import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
+import type { ResolvedPolicy } from '../rules/resolve-policy.ts'
+import type { SignedPolicy } from '../rules/signed-policy.ts'
 import { buildClaim, type InviteClaim, whyNoUse } from './invite-claim.ts'
 import { formatInviteCode, formatInviteLink } from './invite-code.ts'
+import { newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
 import { buildRoster, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
 import { type Revocation, Revocations } from './revocations.ts'
@@ -68,6 +71,7 @@ export class Administration {
   #ledger: TrustLedger | undefined
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
+  #policy: PolicyStatement | undefined
   #cancelExpiry = () => {}
   #revocations = new Revocations()
   readonly #withdrawals: Withdrawals
@@ -98,6 +102,11 @@ export class Administration {
 
   get roster(): Roster {
     return this.#roster
+  }
+
+  /** The newest policy of access rules that this node has heard; it never becomes an older one. */
+  get accessPolicy(): SignedPolicy | undefined {
+    return this.#policy
   }
 
   get administrators(): readonly PeerId[] {
@@ -188,6 +197,15 @@ export class Administration {
     this.#state(signer, writeMember(this.#init.network, { admin: signer.peerId, peer, state, use, kept }))
   }
 
+  /** Signs a policy with the next serial number. @throws MeshError as `setMember`, and `trust.policy_too_large` */
+  setAccessPolicy({ policy, names }: ResolvedPolicy): SignedPolicy {
+    const signer = this.#adminSigner()
+    const serial = (this.#policy?.serial ?? 0) + 1
+    const statement = { admin: signer.peerId, serial, signedAt: this.#components.clock.now(), policy, names }
+    this.#state(signer, writePolicy(this.#init.network, statement))
+    return statement
+  }
+
   /** @throws MeshError as `setMember` */
   invite({ lifeMs = INVITE_LIFE_MS, label = '' }: { lifeMs?: number; label?: string }): NewInvite {
     const signer = this.#adminSigner()
@@ -222,6 +240,7 @@ export class Administration {
     const { clock } = this.#components
     const now = clock.now()
     this.#roster = buildRoster(this.#statements(), now)
+    this.#policy = newestPolicy(this.#policy, this.#statements())
     this.#revocations = new Revocations(this.#standingRevocations())
     this.#withdrawals.note(this.#roster)
     this.#cancelExpiry()
@@ -260,6 +279,7 @@ export class Administration {
   #readEntry({ key, entry }: KeyedEntry): Statement | undefined {
     const statement = readStatement(this.#init.network, key, entry.value)
     if (statement === undefined || entry.owner !== ownerOf(statement)) return undefined
+    if (statement.kind === 'rules' && BigInt(statement.serial) !== entry.version) return undefined
     return statement.kind === 'claim' || this.#administrators.has(statement.admin) ? statement : undefined
   }
 
@@ -352,12 +372,12 @@ export class Administration {
   }
 
   /** @throws MeshError `trust.not_stated` */
-  #state(signer: Signer, { key, valueText }: Writing): void {
+  #state(signer: Signer, { key, valueText, version }: Writing): void {
     const ledger = this.#ledger
     if (ledger === undefined) throw trustError('trust.not_stated', 'the ledger is not open yet')
     const nowMs = this.#components.clock.now()
     const existing = ledger.snapshot().get(BUCKETS.admission, key)
-    const keyed = signStatement({ key, valueText, existing, nowMs }, signer)
+    const keyed = signStatement({ key, valueText, existing, nowMs, version }, signer)
     const { rejected } = ledger.merge([keyed], undefined)
     const code = rejected[0]?.code
     if (code !== undefined) throw trustError('trust.not_stated', `the ledger refused it (${code})`)

@@ -37,7 +37,7 @@ export function buildRoster(statements: Iterable<Statement>, now: number): Roste
   for (const statement of statements) {
     if (statement.kind === 'member') members.push(statement)
     else if (statement.kind === 'invite') offered.push(statement)
-    else claims.push(statement)
+    else if (statement.kind === 'claim') claims.push(statement)
   }
   const users = firstUsers(members)
   const counts = ({ peer, use }: MemberStatement) => use === undefined || users.get(use.invite)?.peer === peer
