@@ -22,7 +22,7 @@ const MAY_IMPORT = {
   'packages/exit-node': ['@mesh/core', '@mesh/engine', '@mesh/vpn', 'zod'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
   'packages/dns': ['@mesh/core', '@mesh/ledger'],
-  'packages/trust': ['@mesh/core', '@mesh/ledger'],
+  'packages/trust': ['@mesh/core', '@mesh/ledger', 'zod'],
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],

@@ -37,6 +37,7 @@ test('has these public names', () => {
     'delay',
     'dnsRecord',
     'errorsOf',
+    'findNearest',
     'fnv1a32',
     'formatAddressInRange',
     'heartbeatValue',

@@ -44,6 +44,7 @@ export {
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { createMemo, type Memo } from './memo.ts'
 export { errorsOf, type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { findNearest } from './nearest.ts'
 export { isNodeName } from './node-name.ts'
 export {
   type PeerId,

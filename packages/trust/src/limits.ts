@@ -92,3 +92,24 @@ export const MAX_CLAIMS_PER_INVITE = 4
 export const INVITE_LIFE_MS = 24 * 3_600_000
 /** The longest life of an invite, in ms: until it ends, anyone who has its code may use it. */
 export const MAX_INVITE_LIFE_MS = 30 * 24 * 3_600_000
+
+/** Bytes of the longest policy, as a file and as a statement: one entry of the ledger holds it. */
+export const MAX_POLICY_BYTES = 65_536
+/** The most groups of a policy, and the most tags. */
+export const MAX_POLICY_GROUPS = 256
+/** The most members of one group or tag. */
+export const MAX_GROUP_MEMBERS = 1_000
+/** The most rules of a policy. */
+export const MAX_POLICY_RULES = 1_000
+/** The most words of one list (`from`, `to`, `on`) of a rule. */
+export const MAX_RULE_WORDS = 64
+/** The most tests of a policy. */
+export const MAX_POLICY_TESTS = 500
+/** The longest word of a policy, in characters: a guest's name and the peer id of its node. */
+export const MAX_WORD_LENGTH = 200
+/** The most faults of a policy that one answer tells. */
+export const MAX_POLICY_ISSUES = 20
+/** Kinds of endpoints that a table of who reaches what, or a comparison of two policies, tells apart. */
+export const MAX_ENDPOINT_CLASSES = 250
+/** How long after members came, went or changed their addresses the rules are compiled again, in ms. */
+export const RECOMPILE_DELAY_MS = 100

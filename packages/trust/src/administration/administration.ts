@@ -17,9 +17,12 @@ import {
   MIN_MEMBER_LIFE_MS,
 } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
+import type { ResolvedPolicy } from '../rules/resolve-policy.ts'
+import type { SignedPolicy } from '../rules/signed-policy.ts'
 import { AdministratorKey } from './administrator-key.ts'
 import { OwnClaim } from './invite-claim.ts'
 import { formatInviteCode, formatInviteLink } from './invite-code.ts'
+import { newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
 import { buildRoster, type Invite, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
 import { type Revocation, Revocations } from './revocations.ts'
@@ -78,6 +81,7 @@ export class Administration {
   #ledger: TrustLedger | undefined
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
+  #policy: PolicyStatement | undefined
   #cancelExpiry = () => {}
   #revocations = new Revocations()
   readonly #withdrawals: Withdrawals
@@ -113,6 +117,11 @@ export class Administration {
   /** The time by which the roster counts, in Unix ms. */
   get now(): number {
     return this.#components.clock.now()
+  }
+
+  /** The newest policy of access rules that this node has heard; it never becomes an older one. */
+  get accessPolicy(): SignedPolicy | undefined {
+    return this.#policy
   }
 
   get administrators(): readonly PeerId[] {
@@ -225,6 +234,15 @@ export class Administration {
     this.#state(signer, writeApproval(this.#init.network, { admin: signer.peerId, isRequired }))
   }
 
+  /** Signs a policy with the next serial number. @throws MeshError as `setMember`, and `trust.policy_too_large` */
+  setAccessPolicy({ policy, names }: ResolvedPolicy): SignedPolicy {
+    const signer = this.#key.require()
+    const serial = (this.#policy?.serial ?? 0) + 1
+    const statement = { admin: signer.peerId, serial, signedAt: this.#components.clock.now(), policy, names }
+    this.#state(signer, writePolicy(this.#init.network, statement))
+    return statement
+  }
+
   /** @throws MeshError as `setMember` */
   invite({
     lifeMs = INVITE_LIFE_MS,
@@ -268,6 +286,7 @@ export class Administration {
     const { clock } = this.#components
     const now = clock.now()
     this.#roster = buildRoster(this.#statements(), now)
+    this.#policy = newestPolicy(this.#policy, this.#statements())
     this.#revocations = new Revocations(this.#standingRevocations())
     this.#withdrawals.note(this.#roster)
     this.#awaitEnd()
@@ -320,6 +339,7 @@ export class Administration {
   #readEntry({ key, entry }: KeyedEntry): Statement | undefined {
     const statement = readStatement(this.#init.network, key, entry.value)
     if (statement === undefined || entry.owner !== ownerOf(statement)) return undefined
+    if (statement.kind === 'rules' && BigInt(statement.serial) !== entry.version) return undefined
     return statement.kind === 'claim' || this.#administrators.has(statement.admin) ? statement : undefined
   }
 
@@ -393,12 +413,12 @@ export class Administration {
   // writing
 
   /** @throws MeshError `trust.not_stated` */
-  #state(signer: Signer, { key, valueText }: Writing): void {
+  #state(signer: Signer, { key, valueText, version }: Writing): void {
     const ledger = this.#ledger
     if (ledger === undefined) throw trustError('trust.not_stated', 'the ledger is not open yet')
     const nowMs = this.#components.clock.now()
     const existing = ledger.snapshot().get(BUCKETS.admission, key)
-    const keyed = signStatement({ key, valueText, existing, nowMs }, signer)
+    const keyed = signStatement({ key, valueText, existing, nowMs, version }, signer)
     const { rejected } = ledger.merge([keyed], undefined)
     const code = rejected[0]?.code
     if (code !== undefined) throw trustError('trust.not_stated', `the ledger refused it (${code})`)

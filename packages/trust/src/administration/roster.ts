@@ -49,7 +49,7 @@ export function buildRoster(statements: Iterable<Statement>, now: number): Roste
     if (statement.kind === 'member') members.push(statement)
     else if (statement.kind === 'invite') offered.push(statement)
     else if (statement.kind === 'claim') claims.push(statement)
-    else needsApproval ||= statement.isRequired
+    else if (statement.kind === 'approval') needsApproval ||= statement.isRequired
   }
   const users = firstUsers(members)
   const counts = ({ peer, use }: MemberStatement) => use === undefined || users.get(use.invite)?.peer === peer

@@ -8,6 +8,7 @@ import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { createNodeVerifier } from '@mesh/ledger/node'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH, MAX_MEMBER_LIFE_MS } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
+import { type PolicyStatement, readPolicyStatement } from './policy-statement.ts'
 
 const verifySignature = createNodeVerifier()
 
@@ -60,12 +61,19 @@ export interface ApprovalStatement {
   readonly isRequired: boolean
 }
 
-export type Statement = MemberStatement | InviteStatement | ClaimStatement | ApprovalStatement
+export type Statement =
+  | MemberStatement
+  | InviteStatement
+  | ClaimStatement
+  | ApprovalStatement
+  | PolicyStatement
 
 /** The key and the value of an entry, to be signed by whoever it belongs to. */
 export interface Writing {
   readonly key: string
   readonly valueText: string
+  /** The version of the entry; default: the time. */
+  readonly version?: bigint
 }
 
 export function writeMember(network: string, statement: Omit<MemberStatement, 'kind'>): Writing {
@@ -130,6 +138,7 @@ export function readStatement(network: string, key: string, valueText: string): 
   if (value === undefined || value['Network'] !== network) return undefined
   if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
+  if (admin !== undefined && second === 'rules' && third === '') return readPolicyStatement(admin, value)
   const subject = tryParsePeerId(third)
   if (admin === undefined || subject === undefined) return undefined
   if (second === 'member') return readMember(admin, subject, value)
