@@ -5,7 +5,6 @@
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
-import { createNodeSigner } from '@mesh/ledger/node'
 import { trustError } from '../errors.ts'
 import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
@@ -40,6 +39,8 @@ export interface AdministrationInit {
 
 export interface AdministrationComponents {
   readonly signer: Signer
+  /** Gives the signer of a seed. */
+  readonly signerOf: (seed: Uint8Array) => Signer
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -192,7 +193,7 @@ export class Administration {
   invite({ lifeMs = INVITE_LIFE_MS, label = '' }: { lifeMs?: number; label?: string }): NewInvite {
     const signer = this.#adminSigner()
     const seed = this.#components.random.bytes(32)
-    const invite = createNodeSigner(seed).peerId
+    const invite = this.#components.signerOf(seed).peerId
     const expiresAt = Math.ceil(this.#components.clock.now()) + Math.min(lifeMs, MAX_INVITE_LIFE_MS)
     const statement = { admin: signer.peerId, invite, expiresAt, state: 'open', label } as const
     this.#state(signer, writeInvite(this.#init.network, statement))
@@ -322,7 +323,7 @@ export class Administration {
   // writing
 
   #claim(code: string): void {
-    const claim = buildClaim(code, this.#init)
+    const claim = buildClaim(code, { ...this.#init, ...this.#components })
     this.#ownInvite = claim.invite
     if (this.#roster.admitted.has(this.#init.self)) return
     this.#pendingClaim = claim
@@ -386,7 +387,7 @@ export class Administration {
   #tryAdminSigner(): Signer | undefined {
     const seed = this.#components.readAdminSeed()
     if (seed === undefined) return undefined
-    const signer = createNodeSigner(seed)
+    const signer = this.#components.signerOf(seed)
     return this.#administrators.has(signer.peerId) ? signer : undefined
   }
 }
