@@ -76,13 +76,14 @@ const BROWSER_SAFE = [
   'packages/replication',
   'packages/network',
   'packages/p2p',
+  'packages/trust',
   'packages/api-contract',
   'packages/api-client',
   'apps/web-ui',
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/(join-webrtc|node-platform)))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/(?!circuits)|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/(?!browser-websockets|socket-transport|limits)|upstream\/(machine-addresses|node\/)|host\/(join-webrtc|node-platform))|packages\/trust\/src\/(legacy\/|gate\/(auth-keys|bound-answer|guard-auth|peer-guard)))/
 
 const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|dev)\/|^tools\//
 

@@ -23,8 +23,9 @@ import {
   type Writing,
 } from '../../../packages/trust/src/administration/statements.ts'
 import { decodeTrustMessage, encodeTrustMessage } from '../../../packages/trust/src/exchange/trust-message.ts'
+import { readAuthKeys } from '../../../packages/trust/src/gate/auth-keys.ts'
 import { parseGuardAuth } from '../../../packages/trust/src/gate/guard-auth.ts'
-import { readAuthKeys, readTrustList } from '../../../packages/trust/src/gate/trust-list.ts'
+import { readTrustList } from '../../../packages/trust/src/gate/trust-list.ts'
 import { ChallengeVerifier, signChallenge } from '../../../packages/trust/src/legacy/challenge.ts'
 import {
   generateEcdsaKey,

@@ -26,7 +26,10 @@ export async function openTrust(
     })
   }
   if (!settings.peerguard && administrators.length === 0) return undefined
-  const { createTrust, parseGuardAuth } = await import('@mesh/trust')
+  const [{ createTrust }, { createPeerGuard, parseGuardAuth }] = await Promise.all([
+    import('@mesh/trust'),
+    import('@mesh/trust/node'),
+  ])
   const guard: GuardInit = {
     enabled: settings.peergate,
     relaxed: settings.peergateRelaxed,
@@ -34,7 +37,9 @@ export async function openTrust(
     autoclean: settings.peergateAutoclean,
     intervalMs: settings.peergateInterval,
     livenessMs: settings.ownershipTtl,
-    privateKey: settings.peergateAuth === undefined ? undefined : parseGuardAuth(settings.peergateAuth),
+    create: createPeerGuard(
+      settings.peergateAuth === undefined ? undefined : parseGuardAuth(settings.peergateAuth),
+    ),
   }
   return createTrust(
     {
@@ -46,6 +51,7 @@ export async function openTrust(
     },
     {
       signer: createNodeSigner(identity.seed),
+      signerOf: createNodeSigner,
       readAdminSeed: createAdminKeyReader(adminKeyFile(settings, stateDir, network.id), log.child('trust')),
       clock,
       random,

@@ -2,6 +2,7 @@ import { silentLogger, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { createTrust, type Trust, type TrustInit } from '@mesh/trust'
+import { createPeerGuard } from '@mesh/trust/node'
 import { afterEach, expect, test } from 'vitest'
 import { trustMetrics, trustProblems } from './trust-status.ts'
 
@@ -103,7 +104,15 @@ test('a membership that ends soon, has ended or needs approval is told to its no
 
 test('a gate that is on with nobody in its trust zone is told of; a node without trust has nothing to tell', async () => {
   const clock = createManualClock()
-  const guard = { enabled: true, relaxed: false, strict: false, autoclean: false, livenessMs: 480_000 }
+  const create = createPeerGuard(undefined)
+  const guard = {
+    enabled: true,
+    relaxed: false,
+    strict: false,
+    autoclean: false,
+    livenessMs: 480_000,
+    create,
+  }
   const node = open(clock, { administrators: [], guard })
   expect(codesOf(node)).toEqual(['trust.empty_zone'])
   expect(trustMetrics(node.trust, node.ledger).map(({ name, samples }) => [name, samples[0]?.value])).toEqual(

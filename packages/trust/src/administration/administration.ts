@@ -5,7 +5,6 @@
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
 import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
-import { createNodeSigner } from '@mesh/ledger/node'
 import { trustError } from '../errors.ts'
 import {
   INVITE_LIFE_MS,
@@ -53,6 +52,8 @@ export interface AdministrationInit {
 
 export interface AdministrationComponents {
   readonly signer: Signer
+  /** Gives the signer of a seed. */
+  readonly signerOf: (seed: Uint8Array) => Signer
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -94,7 +95,7 @@ export class Administration {
     this.#init = init
     this.#components = components
     this.#administrators = new Set(init.administrators)
-    this.#key = new AdministratorKey(this.#administrators, components.readAdminSeed)
+    this.#key = new AdministratorKey(this.#administrators, components)
     this.#withdrawals = new Withdrawals({
       self: init.self,
       mayUse: (peer) => this.mayUse(peer),
@@ -156,12 +157,16 @@ export class Administration {
     this.#changed()
     const { invite } = this.#init
     if (invite === undefined) return
-    const signer = this.#components.signer
-    this.#ownClaim = new OwnClaim(invite, this.#init, {
-      clock,
-      log,
-      state: (writing) => this.#state(signer, writing),
-    })
+    const { signer, signerOf } = this.#components
+    this.#ownClaim = new OwnClaim(
+      invite,
+      { ...this.#init, signerOf },
+      {
+        clock,
+        log,
+        state: (writing) => this.#state(signer, writing),
+      },
+    )
     this.onChange(() => this.#ownClaim?.note(this.#roster))
     this.#ownClaim.note(this.#roster)
   }
@@ -256,7 +261,7 @@ export class Administration {
   }): NewInvite {
     const signer = this.#key.require()
     const seed = this.#components.random.bytes(32)
-    const invite = createNodeSigner(seed).peerId
+    const invite = this.#components.signerOf(seed).peerId
     const expiresAt = Math.ceil(this.#components.clock.now()) + Math.min(lifeMs, MAX_INVITE_LIFE_MS)
     const statement = { admin: signer.peerId, invite, expiresAt, state: 'open', label, memberForMs } as const
     this.#state(signer, writeInvite(this.#init.network, statement))

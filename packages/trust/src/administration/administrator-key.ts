@@ -1,23 +1,27 @@
 /** The administrator's key that this node may hold. */
 import type { Signer } from '@mesh/ledger'
-import { createNodeSigner } from '@mesh/ledger/node'
 import { trustError } from '../errors.ts'
+
+interface AdministratorKeyComponents {
+  /** Gives the seed of the key; asked for each time that it is needed. */
+  readonly readAdminSeed: () => Uint8Array | undefined
+  readonly signerOf: (seed: Uint8Array) => Signer
+}
 
 export class AdministratorKey {
   readonly #administrators: ReadonlySet<string>
-  readonly #readSeed: () => Uint8Array | undefined
+  readonly #components: AdministratorKeyComponents
 
-  /** @param readSeed gives the seed of the key; asked for each time that it is needed */
-  constructor(administrators: ReadonlySet<string>, readSeed: () => Uint8Array | undefined) {
+  constructor(administrators: ReadonlySet<string>, components: AdministratorKeyComponents) {
     this.#administrators = administrators
-    this.#readSeed = readSeed
+    this.#components = components
   }
 
   /** Undefined where this node holds no key of an administrator of this network. */
   signer(): Signer | undefined {
-    const seed = this.#readSeed()
+    const seed = this.#components.readAdminSeed()
     if (seed === undefined) return undefined
-    const signer = createNodeSigner(seed)
+    const signer = this.#components.signerOf(seed)
     return this.#administrators.has(signer.peerId) ? signer : undefined
   }
 
@@ -25,7 +29,7 @@ export class AdministratorKey {
   require(): Signer {
     const signer = this.signer()
     if (signer !== undefined) return signer
-    throw this.#readSeed() === undefined
+    throw this.#components.readAdminSeed() === undefined
       ? trustError('trust.no_admin_key', "this node holds no administrator's key", {
           hint: 'Ask on the machine where `mesh admin init` was run, or give --admin-key FILE.',
         })

@@ -1,6 +1,6 @@
 /** The claim with which a node uses an invite: made from its code, and said as soon as the node has heard of the invite. */
 import type { Clock, Logger, PeerId } from '@mesh/core'
-import { createNodeSigner } from '@mesh/ledger/node'
+import type { Signer } from '@mesh/ledger'
 import { parseInviteCode } from './invite-code.ts'
 import type { Invite, Roster } from './roster.ts'
 import { claimBytes, writeClaim, type Writing } from './statements.ts'
@@ -69,8 +69,8 @@ export class OwnClaim {
   }
 }
 
-function buildClaim(code: string, { network, self }: ClaimInit): InviteClaim {
-  const signer = createNodeSigner(parseInviteCode(code))
+function buildClaim(code: string, { network, self, signerOf }: ClaimInit): InviteClaim {
+  const signer = signerOf(parseInviteCode(code))
   const invite = signer.peerId
   const sig = signer.sign(claimBytes(network, { invite, peer: self }))
   return { invite, writing: writeClaim(network, { invite, peer: self, sig }) }
@@ -79,6 +79,8 @@ function buildClaim(code: string, { network, self }: ClaimInit): InviteClaim {
 interface ClaimInit {
   readonly network: string
   readonly self: PeerId
+  /** Gives the signer of a seed. */
+  readonly signerOf: (seed: Uint8Array) => Signer
 }
 
 /** Says why an invite does not let a peer in any more; undefined while it may. */

@@ -27,7 +27,7 @@ export function writePolicy(
     Policy: policy,
     Names: names,
   })
-  const bytes = Buffer.byteLength(valueText)
+  const bytes = new TextEncoder().encode(valueText).byteLength
   if (bytes > MAX_POLICY_BYTES) {
     throw trustError(
       'trust.policy_too_large',

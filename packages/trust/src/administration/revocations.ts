@@ -7,6 +7,7 @@ import type { PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from '@mesh/ledger'
 import { hasEntry } from './kept-entries.ts'
 import type { MemberStatement } from './statements.ts'
+import { toBase64url } from './encodings.ts'
 
 /** A statement that shuts a peer out, or whose time is over, and the entry that holds it. */
 export interface Revocation {
@@ -32,7 +33,7 @@ export class Revocations {
   /** Names the revocations of a peer, so that others than before are noticed; '' where it has none. */
   idOf(peer: PeerId): string {
     const revocations = this.#ofPeer.get(peer) ?? []
-    return revocations.map(({ entry }) => Buffer.from(entry.sig ?? []).toString('base64')).join()
+    return revocations.map(({ entry }) => toBase64url(entry.sig ?? new Uint8Array())).join()
   }
 
   /** True for an entry of a peer that is out which stays, and which members may show to others. */

@@ -8,6 +8,7 @@ import { type PeerId, tryParsePeerId } from '@mesh/core'
 import { createNodeVerifier } from '@mesh/ledger/node'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH, MAX_MEMBER_LIFE_MS } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
+import { toBase64url, tryFromBase64url } from './encodings.ts'
 import { type PolicyStatement, readPolicyStatement } from './policy-statement.ts'
 
 const verifySignature = createNodeVerifier()
@@ -115,7 +116,7 @@ export function writeClaim(
   network: string,
   { invite, peer, sig }: Omit<ClaimStatement, 'kind'> & { readonly sig: Uint8Array },
 ): Writing {
-  const Sig = Buffer.from(sig).toString('base64url')
+  const Sig = toBase64url(sig)
   return {
     key: `claim/${invite}/${peer}`,
     valueText: JSON.stringify({ Network: network, Invite: invite, Peer: peer, Sig }),
@@ -198,8 +199,9 @@ function readClaim(
   const [invite, peer] = [tryParsePeerId(read.invite), tryParsePeerId(read.peer)]
   if (invite === undefined || peer === undefined) return undefined
   if (Invite !== invite || Peer !== peer || typeof Sig !== 'string' || Sig.length > 128) return undefined
-  const sig = Buffer.from(Sig, 'base64url')
-  if (!verifySignature(invite, claimBytes(network, { invite, peer }), sig)) return undefined
+  const sig = tryFromBase64url(Sig)
+  if (sig === undefined || !verifySignature(invite, claimBytes(network, { invite, peer }), sig))
+    return undefined
   return { kind: 'claim', invite, peer }
 }
 

@@ -8,7 +8,7 @@ import type { Policy } from './policy-schema.ts'
 
 /** @throws MeshError `trust.bad_policy`, whose issues name each field, its value and the expected form */
 export function readPolicy(text: string): Policy {
-  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) {
+  if (new TextEncoder().encode(text).byteLength > MAX_POLICY_BYTES) {
     throw trustError('trust.bad_policy', `the policy is longer than ${MAX_POLICY_BYTES} bytes`, {
       hint: 'Put machines into tags and groups, so that fewer rules name them.',
     })
