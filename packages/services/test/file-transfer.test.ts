@@ -42,6 +42,10 @@ interface TransferOptions {
   readonly destination?: string
   readonly name?: string
   readonly admit?: () => Promise<string | undefined>
+  /** What happens between the sender's end and its close. */
+  readonly whenSent?: () => Promise<void>
+  /** What happens when the receiver is done. */
+  readonly whenReceived?: () => void
   /** Why access rules refuse. */
   readonly refusal?: string
   readonly locks?: DestinationLocks
@@ -76,7 +80,10 @@ async function transfer(options: TransferOptions = {}) {
     onShare: () => {},
     onUnreadable: () => {},
     onBytes: () => {},
-  }).catch(() => undefined)
+  })
+    .catch(() => undefined)
+    .finally(options.whenSent)
+    .finally(() => sending.close())
   const received = receiveShare({
     conversation: createConversation(receiving, { clock: systemClock }),
     name,
@@ -95,6 +102,7 @@ async function transfer(options: TransferOptions = {}) {
     failures.push(failure as Error)
     return undefined
   })
+  options.whenReceived?.()
   const [error] = failures
   if (error !== undefined) sending.abort(error)
   const toldLeftOut = await sent
@@ -221,6 +229,17 @@ describe('a file', () => {
     mkdirSync(join(folder, 'copy2', 'source'), { recursive: true })
     const { error } = await transfer({ destination: join(folder, 'copy2') })
     expect(error?.code).toBe('files.destination')
+  })
+
+  it('is done once the sender has read so, as the process may end right afterwards', async () => {
+    const order: string[] = []
+    const whenSent = async () => {
+      // a turn of the event loop, in which a receiver that does not wait would be done
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push('the sender has read it')
+    }
+    await transfer({ whenSent, whenReceived: () => order.push('received') })
+    expect(order).toEqual(['the sender has read it', 'received'])
   })
 
   it('is refused to whoever is not admitted, asks for another name, or when it is gone, with the reason', async () => {
