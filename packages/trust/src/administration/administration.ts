@@ -4,7 +4,14 @@
  * and confirms the claims of invites.
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
+import {
+  type BucketPolicy,
+  type Entry,
+  type EntryGroup,
+  type KeyedEntry,
+  type Signer,
+  type Verify,
+} from '@mesh/ledger'
 import { trustError } from '../errors.ts'
 import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
@@ -41,6 +48,7 @@ export interface AdministrationComponents {
   readonly signer: Signer
   /** Gives the signer of a seed. */
   readonly signerOf: (seed: Uint8Array) => Signer
+  readonly verify?: Verify | undefined
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -92,7 +100,7 @@ export class Administration {
   /** The rule of the bucket `admission`: each statement belongs to whose signature it needs, for good. */
   readonly policy: BucketPolicy = {
     expiry: 'never',
-    ownerOf: (key, valueText) => this.#requiredOwner(readStatement(this.#init.network, key, valueText)),
+    ownerOf: (key, valueText) => this.#requiredOwner(this.#statementIn(key, valueText)),
     isValid: ({ key, entry }) => entry.owner === ownerByKey(key),
     groupOf: (key) => this.#claimsOf(key),
   }
@@ -259,9 +267,14 @@ export class Administration {
 
   /** Checks again what the ledger has checked: it may hold entries from before this network had administrators. */
   #readEntry({ key, entry }: KeyedEntry): Statement | undefined {
-    const statement = readStatement(this.#init.network, key, entry.value)
+    const statement = this.#statementIn(key, entry.value)
     if (statement === undefined || entry.owner !== ownerOf(statement)) return undefined
     return statement.kind === 'claim' || this.#administrators.has(statement.admin) ? statement : undefined
+  }
+
+  #statementIn(key: string, valueText: string): Statement | undefined {
+    const { verify } = this.#components
+    return readStatement({ network: this.#init.network, verify }, key, valueText)
   }
 
   /** Whom an entry must belong to that says this; '' for one that is not taken. */

@@ -5,12 +5,10 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { createNodeVerifier } from '@mesh/ledger/node'
+import { type Verify, verifySignature } from '@mesh/ledger'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
 import { toBase64url, tryFromBase64url } from './encodings.ts'
-
-const verifySignature = createNodeVerifier()
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
@@ -94,16 +92,28 @@ export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatemen
   return new TextEncoder().encode(JSON.stringify(['mesh invite 1', network, invite, peer]))
 }
 
+interface StatementReading {
+  /** The network's id. */
+  readonly network: string
+  /** Checks the signatures of invites; in plain JavaScript by default. */
+  readonly verify?: Verify | undefined
+}
+
 /**
  * Reads an entry's key and value; undefined for what is no statement of this network. Who signed the entry is the
  * ledger's to check: it must be `ownerOf` the statement.
  */
-export function readStatement(network: string, key: string, valueText: string): Statement | undefined {
+export function readStatement(
+  reading: StatementReading,
+  key: string,
+  valueText: string,
+): Statement | undefined {
+  const { network } = reading
   const [first = '', second = '', third = '', ...more] = key.split('/')
   if (more.length > 0 || (first === 'claim' && valueText.length > MAX_CLAIM_LENGTH)) return undefined
   const value = readObject(valueText)
   if (value === undefined || value['Network'] !== network) return undefined
-  if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
+  if (first === 'claim') return readClaim(reading, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
   const subject = tryParsePeerId(third)
   if (admin === undefined || subject === undefined) return undefined
@@ -139,7 +149,7 @@ function readInvite(admin: PeerId, invite: PeerId, value: Fields): InviteStateme
 }
 
 function readClaim(
-  network: string,
+  { network, verify = verifySignature }: StatementReading,
   read: { readonly invite: string; readonly peer: string; readonly value: Fields },
 ): ClaimStatement | undefined {
   const { Invite, Peer, Sig } = read.value
@@ -147,8 +157,7 @@ function readClaim(
   if (invite === undefined || peer === undefined) return undefined
   if (Invite !== invite || Peer !== peer || typeof Sig !== 'string' || Sig.length > 128) return undefined
   const sig = tryFromBase64url(Sig)
-  if (sig === undefined || !verifySignature(invite, claimBytes(network, { invite, peer }), sig))
-    return undefined
+  if (sig === undefined || !verify(invite, claimBytes(network, { invite, peer }), sig)) return undefined
   return { kind: 'claim', invite, peer }
 }
 
