@@ -26,6 +26,15 @@ const MAY_IMPORT = {
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],
+  'packages/browser': [
+    '@mesh/core',
+    '@mesh/ledger',
+    '@mesh/network',
+    '@mesh/p2p',
+    '@mesh/replication',
+    '@mesh/services',
+    '@mesh/trust',
+  ],
   'packages/testkit': ['@mesh/core', '@mesh/ledger'],
   'apps/web-ui': ['@mesh/core', '@mesh/api-client', '@mesh/api-contract', '@mesh/ledger', 'react'],
   'apps/node': ['@mesh/*'],
@@ -79,6 +88,7 @@ const BROWSER_SAFE = [
   'packages/trust',
   'packages/api-contract',
   'packages/api-client',
+  'packages/browser',
   'apps/web-ui',
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
@@ -154,6 +164,9 @@ function judge(folder, allowed, path, specifier, typeOnly) {
       problems.push(`${path}: ${specifier} in a browser-safe package; move it under ./node`)
     return
   }
+  const isForNode = /^@mesh\/[\w-]+\/node$/.test(specifier) && !NODE_ONLY.test(path) && !typeOnly
+  if (BROWSER_SAFE.includes(folder) && isForNode)
+    problems.push(`${path}: ${specifier} in a browser-safe package`)
   if (specifier.startsWith('@mesh/')) return judgeOwn(folder, allowed, path, specifier)
   for (const [framework, pattern] of Object.entries(FRAMEWORKS)) {
     if (!pattern.test(specifier) || folder === 'apps/node' || allowed.includes(framework)) continue

@@ -41,6 +41,7 @@ export {
   type ProxyStatus,
 } from './proxy/create-proxy.ts'
 export { fetchOver } from './http/fetch-over.ts'
+export { serviceNameIn } from './http/service-url.ts'
 export { createServices, type Services } from './services/create-services.ts'
 export type {
   NamedAddress,

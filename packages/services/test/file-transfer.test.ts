@@ -82,8 +82,11 @@ async function transfer(options: TransferOptions = {}) {
     onBytes: () => {},
   })
     .catch(() => undefined)
-    .finally(options.whenSent)
-    .finally(() => sending.close())
+    .then(async (told) => {
+      await options.whenSent?.()
+      await sending.close()
+      return told
+    })
   const received = receiveShare({
     conversation: createConversation(receiving, { clock: systemClock }),
     name,

@@ -74,7 +74,7 @@ async function startSender() {
       },
     })
       .catch(() => {})
-      .finally(() => far.close())
+      .then(() => far.close())
     return state
   }
   const fetchWith = (near: FileChannel) =>

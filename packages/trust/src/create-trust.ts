@@ -4,7 +4,14 @@
  * entry, streams and relays for the remote peer. `onChange` applies a change at once.
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import { createSigner, type KeyedEntry, type LedgerEvent, type PolicyTable, type Signer } from '@mesh/ledger'
+import {
+  createSigner,
+  type KeyedEntry,
+  type LedgerEvent,
+  type PolicyTable,
+  type Signer,
+  type Verify,
+} from '@mesh/ledger'
 import { Administration } from './administration/administration.ts'
 import { StatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
@@ -39,6 +46,8 @@ export interface TrustComponents {
   readonly signer: Signer
   /** Gives the signer of a seed; in plain JavaScript by default. */
   readonly signerOf?: (seed: Uint8Array) => Signer
+  /** Checks signatures; in plain JavaScript by default. */
+  readonly verify?: Verify
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
   readonly random: Random

@@ -148,9 +148,9 @@ test('a statement whose end cannot be read admits nobody', () => {
     use: undefined,
     until: 1_000,
   })
-  expect(readStatement(NETWORK, key, valueText)).toMatchObject({ until: 1_000 })
+  expect(readStatement({ network: NETWORK }, key, valueText)).toMatchObject({ until: 1_000 })
   for (const Until of [1, 'soon', null]) {
     const changed = JSON.stringify({ ...(JSON.parse(valueText) as object), Until })
-    expect(readStatement(NETWORK, key, changed)).toBeUndefined()
+    expect(readStatement({ network: NETWORK }, key, changed)).toBeUndefined()
   }
 })

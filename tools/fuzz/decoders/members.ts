@@ -181,7 +181,7 @@ const RECORDS: readonly Decoder[] = [
     ),
     decode(bytes) {
       const { name, entry } = entryOf(bytes)
-      return readStatement(NETWORK, name, entry.value)
+      return readStatement({ network: NETWORK }, name, entry.value)
     },
   },
 ]

@@ -1,6 +1,6 @@
 /** Who may use the network, as far as this node and its network say something of it. */
 import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
-import { createNodeSigner } from '@mesh/ledger/node'
+import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import type { GuardInit, Trust } from '@mesh/trust'
 import type { Settings } from '../settings/options.ts'
 import { adminKeyFile, createAdminKeyReader } from '../state/admin-key.ts'
@@ -52,6 +52,7 @@ export async function openTrust(
     {
       signer: createNodeSigner(identity.seed),
       signerOf: createNodeSigner,
+      verify: createNodeVerifier(),
       readAdminSeed: createAdminKeyReader(adminKeyFile(settings, stateDir, network.id), log.child('trust')),
       clock,
       random,

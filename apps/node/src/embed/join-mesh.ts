@@ -10,16 +10,22 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { delay, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { endOfTurn } from '@mesh/core/limits'
+import {
+  LedgerValues,
+  type MeshChange,
+  type MeshLedger,
+  type Waiting,
+  type WatchInit,
+} from '@mesh/ledger/values'
 import { type MeshNode, startNode } from '../compose/create-node.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { createLogTail } from '../log/log-tail.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { type Network, readNetwork } from '../state/network.ts'
-import { EmbeddedLedger, type MeshLedger, type Waiting, type WatchInit } from './embedded-ledger.ts'
 import { EmbeddedServices, type MeshService } from './embedded-services.ts'
-import type { MeshChange } from './entry-values.ts'
 import { EMBEDDED_COMMAND, embeddedSettings } from './embed-settings.ts'
+import { withHint } from './error-hints.ts'
 import type { JoinMeshInit } from './join-init.ts'
 
 /** A node of this program in its network. */
@@ -98,7 +104,7 @@ export async function joinMesh(init: JoinMeshInit): Promise<Mesh> {
     { ...IGNORED, signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]) },
   )
   const { id, services } = node
-  const ledger = new EmbeddedLedger(node.ledger, closed.signal)
+  const ledger = new LedgerValues(node.ledger, { closed: closed.signal, explain: withHint })
   const served = new EmbeddedServices({
     services,
     ledger: node.ledger,

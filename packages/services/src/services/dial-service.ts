@@ -5,15 +5,12 @@
  * 2. Otherwise waits for a provider, and opens a stream to it.
  */
 import type { Duplex } from 'node:stream'
-import type { Logger, Random } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import { findProviders } from '../find-provider.ts'
-import type { ServicesLedger } from '../ports.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import type { ExposedService } from './exposed-service.ts'
-import { openService, type OpenServiceComponents } from './open-service.ts'
-import { ProviderWatch } from './provider.ts'
+import { openProvided, type OpenProvidedComponents } from './open-provided.ts'
 import { acceptOwn } from './serve-program.ts'
 import { dialTarget } from './serve-services.ts'
 
@@ -29,16 +26,10 @@ interface DialServiceInit {
   readonly signal: AbortSignal
 }
 
-interface DialServiceComponents extends OpenServiceComponents {
-  readonly ledger: ServicesLedger
-  readonly random: Random
-  readonly log: Logger
-}
-
 /** @throws MeshError `services.*`, `p2p.*`; the signal's reason */
 export async function dialService(
   { opened, ...init }: DialServiceInit,
-  components: DialServiceComponents,
+  components: OpenProvidedComponents,
 ): Promise<Duplex> {
   const { name, own, signal } = init
   signal.throwIfAborted()
@@ -52,14 +43,14 @@ export async function dialService(
 }
 
 /** Does another member that is alive offer the name? */
-function hasOther(name: string, components: DialServiceComponents): boolean {
+function hasOther(name: string, components: OpenProvidedComponents): boolean {
   return findProviders(name, components).some((peer) => peer !== components.ledger.self)
 }
 
 async function dialOwn(
   service: ExposedService,
   { signal }: Pick<DialServiceInit, 'signal'>,
-  { clock, network }: DialServiceComponents,
+  { clock, network }: OpenProvidedComponents,
 ): Promise<Duplex> {
   const { target } = service
   if (target.type === 'program') return acceptOwn(network.self, { service, target })
@@ -72,21 +63,10 @@ async function dialOwn(
 
 async function dialProvider(
   init: Omit<DialServiceInit, 'opened'>,
-  components: DialServiceComponents,
+  components: OpenProvidedComponents,
 ): Promise<Duplex> {
-  const { name, startedAt, signal } = init
-  const { user, clock } = components
-  user.announce()
-  const provider = new ProviderWatch(name, { ...components, onChange: () => {} })
-  try {
-    const { stream, rest, use } = await openService(
-      { name, kind: 'stream', provider, startedAt, signal },
-      components,
-    )
-    const { traffic } = use
-    const duplex = new StreamDuplex(stream, { head: rest, traffic, budget: loopBudget(clock) })
-    return duplex.once('close', () => use.close())
-  } finally {
-    provider.stop()
-  }
+  const { stream, rest, use } = await openProvided(init, components)
+  const { traffic } = use
+  const duplex = new StreamDuplex(stream, { head: rest, traffic, budget: loopBudget(components.clock) })
+  return duplex.once('close', () => use.close())
 }

@@ -4,11 +4,10 @@
  * and confirms the claims of invites.
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
+import { type BucketPolicy, type KeyedEntry, type Signer, type Verify } from '@mesh/ledger'
 import { trustError } from '../errors.ts'
 import {
   INVITE_LIFE_MS,
-  MAX_CLAIMS_PER_INVITE,
   MAX_INVITE_LIFE_MS,
   MAX_MEMBER_LIFE_MS,
   MEMBER_END_CHECK_MS,
@@ -24,14 +23,12 @@ import { formatInviteCode, formatInviteLink } from './invite-code.ts'
 import { newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
 import { buildRoster, type Invite, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
-import { type Revocation, Revocations } from './revocations.ts'
+import { Revocations, standingRevocations } from './revocations.ts'
 import { signStatement } from './sign-statement.ts'
+import { StatementReader } from './statement-reader.ts'
 import {
   type InviteUse,
   type MemberState,
-  ownerOf,
-  readStatement,
-  type Statement,
   writeApproval,
   writeInvite,
   writeMember,
@@ -54,6 +51,7 @@ export interface AdministrationComponents {
   readonly signer: Signer
   /** Gives the signer of a seed. */
   readonly signerOf: (seed: Uint8Array) => Signer
+  readonly verify?: Verify | undefined
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -76,9 +74,8 @@ const EMPTY: Roster = buildRoster([], 0)
 export class Administration {
   readonly #init: AdministrationInit
   readonly #components: AdministrationComponents
-  readonly #administrators: ReadonlySet<string>
   readonly #listeners = new Set<() => void>()
-  readonly #read = new WeakMap<Entry, Statement | null>()
+  readonly #reader: StatementReader
   #ledger: TrustLedger | undefined
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
@@ -94,8 +91,8 @@ export class Administration {
   constructor(init: AdministrationInit, components: AdministrationComponents) {
     this.#init = init
     this.#components = components
-    this.#administrators = new Set(init.administrators)
-    this.#key = new AdministratorKey(this.#administrators, components)
+    this.#reader = new StatementReader({ ...init, verify: components.verify })
+    this.#key = new AdministratorKey(new Set(init.administrators), components)
     this.#withdrawals = new Withdrawals({
       self: init.self,
       mayUse: (peer) => this.mayUse(peer),
@@ -104,11 +101,8 @@ export class Administration {
   }
 
   /** The rule of the bucket `admission`: each statement belongs to whose signature it needs, for good. */
-  readonly policy: BucketPolicy = {
-    expiry: 'never',
-    ownerOf: (key, valueText) => this.#requiredOwner(readStatement(this.#init.network, key, valueText)),
-    isValid: ({ key, entry }) => entry.owner === ownerByKey(key),
-    groupOf: (key) => this.#claimsOf(key),
+  get policy(): BucketPolicy {
+    return this.#reader.policy
   }
 
   get roster(): Roster {
@@ -290,9 +284,11 @@ export class Administration {
   #changed(): void {
     const { clock } = this.#components
     const now = clock.now()
-    this.#roster = buildRoster(this.#statements(), now)
-    this.#policy = newestPolicy(this.#policy, this.#statements())
-    this.#revocations = new Revocations(this.#standingRevocations())
+    const read = [...this.#reader.readAll(this.#ledger?.snapshot().entries(BUCKETS.admission) ?? [])]
+    const statements = read.map(({ statement }) => statement)
+    this.#roster = buildRoster(statements, now)
+    this.#policy = newestPolicy(this.#policy, statements)
+    this.#revocations = new Revocations(standingRevocations(read, this.#roster))
     this.#withdrawals.note(this.#roster)
     this.#awaitEnd()
     for (const listener of this.#listeners) listener()
@@ -315,52 +311,6 @@ export class Administration {
       if (clock.now() < changesAt) this.#awaitEnd()
       else this.#changed()
     })
-  }
-
-  /** Yields the revocations and ended memberships among what `#statements` has read. */
-  *#standingRevocations(): Iterable<Revocation> {
-    for (const { entry } of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
-      const statement = this.#read.get(entry)
-      if (entry.deleted || statement?.kind !== 'member') continue
-      const isOver = statement.until !== undefined && this.#roster.ended.has(statement.peer)
-      if (statement.state === 'revoked' || isOver) yield { statement, entry }
-    }
-  }
-
-  *#statements(): Iterable<Statement> {
-    for (const keyed of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
-      const { entry } = keyed
-      if (entry.deleted) continue
-      let statement = this.#read.get(entry)
-      if (statement === undefined) {
-        statement = this.#readEntry(keyed) ?? null
-        this.#read.set(entry, statement)
-      }
-      if (statement !== null) yield statement
-    }
-  }
-
-  /** Checks again what the ledger has checked: it may hold entries from before this network had administrators. */
-  #readEntry({ key, entry }: KeyedEntry): Statement | undefined {
-    const statement = readStatement(this.#init.network, key, entry.value)
-    if (statement === undefined || entry.owner !== ownerOf(statement)) return undefined
-    if (statement.kind === 'rules' && BigInt(statement.serial) !== entry.version) return undefined
-    return statement.kind === 'claim' || this.#administrators.has(statement.admin) ? statement : undefined
-  }
-
-  /** Whom an entry must belong to that says this; '' for one that is not taken. */
-  #requiredOwner(statement: Statement | undefined): string {
-    if (statement === undefined) return ''
-    if (statement.kind !== 'claim') return this.#administrators.has(statement.admin) ? statement.admin : ''
-    return statement.peer
-  }
-
-  /** The claims of one invite, which are held whatever has become of it, so that all nodes hold the same. */
-  #claimsOf(key: string): EntryGroup | undefined {
-    const [first, invite = ''] = key.split('/')
-    if (first !== 'claim') return undefined
-    const needs = this.#init.administrators.map((admin) => `${admin}/invite/${invite}`)
-    return { prefix: `claim/${invite}/`, most: MAX_CLAIMS_PER_INVITE, needs }
   }
 
   // what an administrator's node does by itself
@@ -437,10 +387,4 @@ export class Administration {
       if (own.has(keyed.entry.owner)) yield keyed
     }
   }
-}
-
-/** Whose an entry of the bucket can only be: the administrator or the claimant that its key names. */
-function ownerByKey(key: string): string {
-  const [first = '', , third = ''] = key.split('/')
-  return first === 'claim' ? third : first
 }

@@ -6,11 +6,13 @@
 import type { PeerId } from '@mesh/core'
 import type { Entry, KeyedEntry } from '@mesh/ledger'
 import { hasEntry } from './kept-entries.ts'
+import type { Roster } from './roster.ts'
+import type { ReadStatement } from './statement-reader.ts'
 import type { MemberStatement } from './statements.ts'
 import { toBase64url } from './encodings.ts'
 
 /** A statement that shuts a peer out, or whose time is over, and the entry that holds it. */
-export interface Revocation {
+interface Revocation {
   readonly statement: MemberStatement
   readonly entry: Entry
 }
@@ -51,4 +53,16 @@ function leaves({ statement, entry }: Revocation, keyed: KeyedEntry): boolean {
   const { kept, until } = statement
   if (until !== undefined) return keyed.entry.version <= BigInt(until) * NANOS_PER_MS
   return kept === undefined ? keyed.entry.version <= entry.version : hasEntry(kept, keyed)
+}
+
+/** Picks the revocations and the ended memberships. */
+export function* standingRevocations(
+  read: Iterable<ReadStatement>,
+  { ended }: Pick<Roster, 'ended'>,
+): Iterable<Revocation> {
+  for (const { statement, entry } of read) {
+    if (statement.kind !== 'member') continue
+    const isOver = statement.until !== undefined && ended.has(statement.peer)
+    if (statement.state === 'revoked' || isOver) yield { statement, entry }
+  }
 }

@@ -5,13 +5,11 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { createNodeVerifier } from '@mesh/ledger/node'
+import { type Verify, verifySignature } from '@mesh/ledger'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH, MAX_MEMBER_LIFE_MS } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
 import { toBase64url, tryFromBase64url } from './encodings.ts'
 import { type PolicyStatement, readPolicyStatement } from './policy-statement.ts'
-
-const verifySignature = createNodeVerifier()
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
@@ -128,16 +126,28 @@ export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatemen
   return new TextEncoder().encode(JSON.stringify(['mesh invite 1', network, invite, peer]))
 }
 
+interface StatementReading {
+  /** The network's id. */
+  readonly network: string
+  /** Checks the signatures of invites; in plain JavaScript by default. */
+  readonly verify?: Verify | undefined
+}
+
 /**
  * Reads an entry's key and value; undefined for what is no statement of this network. Who signed the entry is the
  * ledger's to check: it must be `ownerOf` the statement.
  */
-export function readStatement(network: string, key: string, valueText: string): Statement | undefined {
+export function readStatement(
+  reading: StatementReading,
+  key: string,
+  valueText: string,
+): Statement | undefined {
+  const { network } = reading
   const [first = '', second = '', third = '', ...more] = key.split('/')
   if (more.length > 0 || (first === 'claim' && valueText.length > MAX_CLAIM_LENGTH)) return undefined
   const value = readObject(valueText)
   if (value === undefined || value['Network'] !== network) return undefined
-  if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
+  if (first === 'claim') return readClaim(reading, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
   if (admin !== undefined && second === 'rules' && third === '') return readPolicyStatement(admin, value)
   const subject = tryParsePeerId(third)
@@ -192,7 +202,7 @@ function readTime(value: unknown): number {
 }
 
 function readClaim(
-  network: string,
+  { network, verify = verifySignature }: StatementReading,
   read: { readonly invite: string; readonly peer: string; readonly value: Fields },
 ): ClaimStatement | undefined {
   const { Invite, Peer, Sig } = read.value
@@ -200,8 +210,7 @@ function readClaim(
   if (invite === undefined || peer === undefined) return undefined
   if (Invite !== invite || Peer !== peer || typeof Sig !== 'string' || Sig.length > 128) return undefined
   const sig = tryFromBase64url(Sig)
-  if (sig === undefined || !verifySignature(invite, claimBytes(network, { invite, peer }), sig))
-    return undefined
+  if (sig === undefined || !verify(invite, claimBytes(network, { invite, peer }), sig)) return undefined
   return { kind: 'claim', invite, peer }
 }
 

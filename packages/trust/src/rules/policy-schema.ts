@@ -1,5 +1,5 @@
 /** The form of a policy, as a person writes it and as it is signed; the published JSON Schema is made of this. */
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   MAX_GROUP_MEMBERS,
   MAX_POLICY_GROUPS,
