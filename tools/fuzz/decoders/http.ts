@@ -27,6 +27,8 @@ type RouteWithBody = { [Id in RouteId]: Routes[Id] extends { readonly body: unkn
 /** What each route with a body is sent. */
 const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putMember: { State: 'admitted' },
+  checkRules: { Text: 'allow: [{ from: [a], to: ["*"], on: [tcp:22] }]' },
+  putRules: { Text: 'default: allow', Force: true, Serial: 1 },
   createInvite: { LifeSeconds: 3_600, Label: 'laptop' },
   addPeer: { Address: PEER },
   createDns: { Regex: '^a$', Records: { A: '10.1.0.5' } },
