@@ -39,6 +39,7 @@ export type { DoctorPort, LogLevelName, LogPort, SettingsPort } from './operatio
 export type { OfferShelf, OffersPort, UploadPiece } from './offers-port.ts'
 export type {
   AccessPort,
+  RulesPort,
   ApiServerComponents,
   Asset,
   AssetsPort,

@@ -1,5 +1,15 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
-import type { AdmissionView, DnsServerView, NameResolutionView, ReachabilityView } from '@mesh/api-contract'
+import type {
+  AdmissionView,
+  DnsServerView,
+  NameResolutionView,
+  ReachabilityView,
+  RulesCheckView,
+  RulesTestView,
+  RulesView,
+  RulesWhoView,
+  SignedRulesView,
+} from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
@@ -194,6 +204,18 @@ export interface AccessPort {
   subscribe(listener: () => void): () => void
 }
 
+/** Who may reach what. Throws MeshErrors with codes of the contract. */
+export interface RulesPort {
+  view(): Promise<RulesView>
+  /** The JSON Schema of policies. */
+  schema(): Promise<Record<string, unknown>>
+  test(question: { readonly from: string; readonly to: string; readonly on: string }): RulesTestView
+  who(to: string): RulesWhoView
+  check(text: string): Promise<RulesCheckView>
+  /** Signs a policy. `serial` is that of the policy which must be in force now, 0 for none. */
+  set(text: string, options: { readonly force: boolean; readonly serial?: number }): Promise<SignedRulesView>
+}
+
 /** The tokens that the API takes; they may change while the node runs. */
 export interface TokensPort {
   current(): readonly ApiToken[]
@@ -230,6 +252,8 @@ export interface ApiServerComponents {
   readonly tokens?: TokensPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
+  /** Access rules; without it `/api/rules` answers 503. */
+  readonly rules?: RulesPort
   /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
   readonly debug?: DebugPort
   /** The log; without it its levels cannot be changed, and none of its lines are served. */

@@ -16,6 +16,7 @@ import {
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
+import { createRulesHandlers } from './handlers/rules.ts'
 import { createBlockReads } from './handlers/block-reads.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
@@ -194,7 +195,7 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access, tokens } = this.#components
+    const { ledger, clock, dns, version, health, access, rules, tokens } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -208,6 +209,7 @@ class ExpressApiServer implements ApiServer {
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
+      ...createRulesHandlers(rules),
       ...createOperation(this.#components),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeers({ scene, clock }),

@@ -5,6 +5,7 @@ import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
+import { createFakeRules, endpoint, RULES, RULES_CHECK } from './fake-rules.ts'
 import {
   ADDED,
   CHECK,
@@ -831,6 +832,42 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async cancelInvite({ client }) {
     expect(await client.cancelInvite({ invite: PEER })).toEqual({ State: 'Stated' })
   },
+  async getRules({ client }) {
+    expect(await client.getRules()).toEqual(RULES)
+  },
+  async getRulesSchema({ client }) {
+    expect(await client.getRulesSchema()).toEqual({ title: 'Access rules' })
+  },
+  async testRules({ client }) {
+    expect(await client.testRules({ from: 'web-1', to: 'db-1', on: 'tcp:22' })).toEqual({
+      Allowed: false,
+      Sentence: 'web-1 may not reach db-1 on tcp:22: no rule allows it',
+      From: endpoint('web-1'),
+      To: endpoint('db-1'),
+    })
+    const wrong = client.testRules({ from: 'web-1', to: 'db-1', on: 'nothing' })
+    expect(await failure(wrong)).toMatchObject({ status: 400, code: 'trust.bad_policy' })
+  },
+  async listWhoReaches({ client }) {
+    expect(await client.listWhoReaches({ to: 'db-1' })).toEqual({
+      To: endpoint('db-1'),
+      Everybody: false,
+      Reached: [{ From: endpoint('web-1'), On: ['tcp:5432'] }],
+    })
+  },
+  async checkRules({ client }) {
+    expect(await client.checkRules({ body: { Text: 'default: allow' } })).toEqual(RULES_CHECK)
+  },
+  async putRules({ client }) {
+    const body = { Text: 'default: allow', Force: true, Serial: 6 }
+    expect(await client.putRules({ body })).toEqual({
+      Serial: 7,
+      Administrator: PEER,
+      SignedAt: '2026-01-01T00:00:00.000Z',
+    })
+    const late = client.putRules({ body: { ...body, Serial: 1 } })
+    expect(await failure(late)).toMatchObject({ status: 409, code: 'trust.policy_changed' })
+  },
   async getOpenApi({ client }) {
     const document = await client.getOpenApi()
     expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/summary': { get: {} } } })
@@ -861,7 +898,10 @@ beforeAll(async () => {
     Since: '2026-01-01T00:00:00.000Z',
     Drops: { spoofedSource: 4 },
   })
-  node = await startTestNode({ vpn: fakeVpn([machine]), components: { access: createFakeAccess() } })
+  node = await startTestNode({
+    vpn: fakeVpn([machine]),
+    components: { access: createFakeAccess(), rules: createFakeRules() },
+  })
   node.server.attachOffers(createFakeOffers())
 })
 afterAll(() => node.stop())

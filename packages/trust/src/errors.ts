@@ -20,6 +20,8 @@ export type TrustErrorCode =
   | 'trust.bad_policy'
   /** An entry of the ledger cannot hold the policy. */
   | 'trust.policy_too_large'
+  /** Another policy than the expected one is in force. */
+  | 'trust.policy_changed'
   /** Tests of the policy fail. */
   | 'trust.tests_failed'
   /** The policy would let this node begin nothing any more. */

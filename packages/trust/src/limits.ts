@@ -113,3 +113,5 @@ export const MAX_POLICY_ISSUES = 20
 export const MAX_ENDPOINT_CLASSES = 250
 /** How long after members came, went or changed their addresses the rules are compiled again, in ms. */
 export const RECOMPILE_DELAY_MS = 100
+/** The pairs whose refusals are counted. */
+export const MAX_REFUSED_PAIRS = 256

@@ -1,5 +1,5 @@
 /** The signed policy over real ledgers: which one counts on which node, whatever others bring. */
-import { parseCidr, silentLogger, systemRandom } from '@mesh/core'
+import { silentLogger, systemRandom } from '@mesh/core'
 import { createSigner } from '@mesh/ledger'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ const serialOf = (node: TestNode) => administrationOf(node).accessPolicy?.serial
 function rulesOf(node: TestNode, clock: ManualClock) {
   const { trust, ledger, signer } = node
   const rules = createAccessRules(
-    { self: signer.peerId, vpnRanges: [parseCidr('10.1.0.0/24')] },
+    { self: signer.peerId },
     { ledger, source: trust.administration, clock, log: silentLogger },
   )
   ends.push(() => rules.stop())

@@ -28,6 +28,8 @@ type RouteWithBody = { [Id in RouteId]: Routes[Id] extends { readonly body: unkn
 const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putMember: { State: 'admitted' },
   putApproval: { Required: true },
+  checkRules: { Text: 'allow: [{ from: [a], to: ["*"], on: [tcp:22] }]' },
+  putRules: { Text: 'default: allow', Force: true, Serial: 1 },
   createInvite: { LifeSeconds: 3_600, Label: 'laptop' },
   addPeer: { Address: PEER },
   createDns: { Regex: '^a$', Records: { A: '10.1.0.5' } },

@@ -1,5 +1,6 @@
 /** Every command of `mesh`. Help, completion and docs/flags.md come from this table. */
 import { accessCommands } from './access/access-commands.ts'
+import { rulesCommands } from './access/rules-commands.ts'
 import type { Command } from './command.ts'
 import { nodeCommands } from './node/node-commands.ts'
 import { offerCommands } from './offers/offer-commands.ts'
@@ -81,6 +82,7 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./ledger/ledger-watch.ts')).runWatch,
   },
   ...accessCommands,
+  ...rulesCommands,
   {
     name: 'config',
     summary: 'print the settings in force and where each came from',

@@ -25,6 +25,7 @@ import type { Joined } from './join-network.ts'
 import { openLedger } from './open-ledger.ts'
 import type { SelfInit } from '../doctor/examine-self.ts'
 import { settingViews } from '../settings/settings-in-force.ts'
+import { openRules } from '../access/open-rules.ts'
 import { openTrust } from '../access/open-trust.ts'
 import { restoreResolver } from '../resolver/restore-resolver.ts'
 import { createLogPort } from '../log/log-port.ts'
@@ -78,6 +79,9 @@ async function startParts(
   cleanUps.add(() => keeper.stop())
   cleanUps.add(() => ledger.stop())
   trust?.attachLedger(ledger)
+  const toldNames = () => api.toldNames()
+  const rules = await openRules({ settings, ledger, trust, toldNames }, { clock, log })
+  cleanUps.add(() => rules.stop())
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   cleanUps.add(() => dns.stop())
@@ -88,7 +92,7 @@ async function startParts(
   const doctor = createDoctor({ settings, stateDir, controlSocket: folder.controlSocket }, clock)
   const inForce = { ...parts.origin, settings, stateDir, folder: folder.path }
   const told = { debug, logPort, doctor, settings: () => settingViews(inForce) }
-  const served = { ledger, keeper, dns, trust, isStateInPlace, identityFile, ...told }
+  const served = { ledger, keeper, dns, trust, rules, isStateInPlace, identityFile, ...told }
   const api = createApi(parts, { ...served, clock, random, log })
   cleanUps.add(() => api.server.stop())
   // before the API ends, so that whoever waits for a write is told
@@ -111,7 +115,7 @@ async function startParts(
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   const joined = await joinNetwork(
-    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, keptExit, dns },
+    { ...parts, folder: folder.path, identity, ledger, trust, rules: rules.rules, api, exit, keptExit, dns },
     cleanUps,
   )
   return { ...joined, id: identity.id, ledger, stop: () => cleanUps.run() }

@@ -11,7 +11,15 @@ import {
   tryParseAddressInRange,
 } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
-import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import {
+  deriveIpv6Range,
+  type LeaseInit,
+  type Vpn,
+  type VpnComponents,
+  type VpnInit,
+  type VpnNetwork,
+} from '@mesh/vpn'
+import { followPacketRules, type RuledVpn } from '../access/follow-packet-rules.ts'
 import { createLocalFilter, type ExitHost, forwardedFamilies, restoreKernel } from '@mesh/exit-node'
 import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
@@ -36,11 +44,11 @@ import { createVpnHost, describeMachine } from '../machine/vpn-host.ts'
 
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
 export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<void> {
-  const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
+  const { settings, network, folder, ledger, rules, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const given = vpnInit(settings, network, { folder, exit })
-  const vpn = createVpn(given, {
+  const vpn: Vpn & Partial<RuledVpn> = createVpn(given, {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p, exit),
@@ -58,6 +66,9 @@ export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<voi
     log,
   })
   cleanUps.add(() => vpn.stop())
+  rules.setVpnRanges(rangesOf(given, network))
+  // the first ones before the interface is there
+  cleanUps.add(followPacketRules(rules, (packetRules) => vpn.setRules?.(packetRules)))
   api.attachVpn(vpn, (wanted) => {
     // the rules first: from here on nothing leaves but into the VPN
     exit.use(wanted)

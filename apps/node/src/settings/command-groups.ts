@@ -10,6 +10,8 @@ const ADMIN = [
   'admin revoke',
   'admin list',
 ]
+/** Ask a running node about access rules. */
+const RULES = ['rules show', 'rules check', 'rules set', 'rules edit', 'rules test', 'rules who']
 /** Ask a running node. */
 export const CLIENT = [
   'status',
@@ -33,6 +35,7 @@ export const CLIENT = [
   'guest remove',
   'exit-node',
   ...ADMIN,
+  ...RULES,
 ]
 /** Run a node for one purpose. */
 export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-receive', 'proxy']

@@ -6,6 +6,7 @@ import { ledgerRoutes } from './ledger.ts'
 import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './node.ts'
 import { offerRoutes } from './offers.ts'
+import { rulesRoutes } from './rules.ts'
 import { trafficRoutes } from './traffic.ts'
 import { vpnRoutes } from './vpn.ts'
 
@@ -16,6 +17,7 @@ export const routes = {
   ...ledgerRoutes,
   ...offerRoutes,
   ...accessRoutes,
+  ...rulesRoutes,
   ...trafficRoutes,
   ...nodeRoutes,
 } as const satisfies Readonly<Record<string, RouteDefinition>>

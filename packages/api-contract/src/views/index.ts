@@ -26,6 +26,13 @@ export type {
   SharedFilesView,
   UploadView,
 } from './offers.ts'
+export type {
+  RulesCheckView,
+  RulesTestView,
+  RulesView,
+  RulesWhoView,
+  SignedRulesView,
+} from './rules.ts'
 export type { StatsView } from './traffic.ts'
 export type { TrafficHistoryView } from './traffic-history.ts'
 export type { GuestConfigurationView, GuestView } from './guests.ts'

@@ -5,6 +5,7 @@
 import {
   BUCKETS,
   type Cidr,
+  cidrContains,
   type Clock,
   type IpAddress,
   type Logger,
@@ -16,20 +17,21 @@ import { trustError } from '../errors.ts'
 import { RECOMPILE_DELAY_MS } from '../limits.ts'
 import type { TrustLedger } from '../ports.ts'
 import { type CompiledRules, compileRules } from './compile-rules.ts'
-import { type Judgement, judgeQuestion, type Question, type RuleLayer } from './judge.ts'
+import { type Endpoint, type Judgement, judgeQuestion, type Question, type RuleLayer } from './judge.ts'
+import { addressesOf, listEndpoints, routesIn } from './list-endpoints.ts'
 import { type Behind, mayReachAny } from './may-talk.ts'
-import type { RuledOffer } from './offers.ts'
+import { describeOffer, describePackets, type RuledOffer } from './offers.ts'
 import { runPolicyTests } from './policy-tests.ts'
 import type { Policy } from './policy-schema.ts'
 import type { NamedMember, ResolvedPolicy } from './resolve-policy.ts'
-import { buildRuleSet } from './rule-set.ts'
+import { rangeOf } from './ranges.ts'
+import { RefusalCounts } from './refusal-counts.ts'
+import { buildRuleSet, type RuleSet } from './rule-set.ts'
 import { readRuledMembers, type RuledMember } from './ruled-members.ts'
 import type { PolicySource, SignedPolicy } from './signed-policy.ts'
 
 export interface AccessRulesInit {
   readonly self: PeerId
-  /** The ranges that members have addresses in. */
-  readonly vpnRanges: readonly Cidr[]
   /** True to send no reset and no ICMP error for what is refused (`--rules-drop`). */
   readonly silent?: boolean
   /** The node's own policy, with peer ids in the place of names; undefined for none. */
@@ -48,6 +50,24 @@ export interface AccessRulesComponents {
   readonly log: Logger
 }
 
+/** How a policy is signed. */
+export interface SetOptions {
+  /** Sign it although this node may begin nothing any more by it. */
+  readonly force?: boolean
+  /** The serial number of the policy that must be in force now; 0 for none. */
+  readonly serial?: number
+}
+
+/** Flows that the packet filter refused, as the engine tells them. */
+export interface RefusedPackets {
+  readonly source: IpAddress
+  readonly destination: IpAddress
+  /** The number of the IP protocol. */
+  readonly protocol: number
+  readonly port: number | undefined
+  readonly count: number
+}
+
 /** Begins to follow the ledger; `stop` ends it. What the ledger holds already counts from the start. */
 export function createAccessRules(init: AccessRulesInit, components: AccessRulesComponents): AccessRules {
   return new AccessRules(init, { ...components, log: components.log.child('rules') })
@@ -57,18 +77,23 @@ export class AccessRules {
   readonly #init: AccessRulesInit
   readonly #components: AccessRulesComponents
   readonly #listeners = new Set<() => void>()
+  /** What was refused, by pair. */
+  readonly refusals: RefusalCounts
   #network: SignedPolicy | undefined
   #own: Policy | undefined
+  #vpnRanges: readonly Cidr[] = []
   #layers: readonly RuleLayer[] = []
   /** Undefined when it has to be read again. */
   #members: ReadonlyMap<string, RuledMember> | undefined
   #compiled: { readonly rules: CompiledRules | undefined } | undefined
+  #endpoints: ReadonlyMap<IpAddress, Endpoint> | undefined
   #cancelChange: (() => void) | undefined
   readonly #unsubscribe: () => void
 
   constructor(init: AccessRulesInit, components: AccessRulesComponents) {
     this.#init = init
     this.#components = components
+    this.refusals = new RefusalCounts(components.clock)
     this.#own = init.own
     this.#network = components.source?.accessPolicy
     this.#layers = this.#buildLayers()
@@ -139,10 +164,47 @@ export class AccessRules {
     return a === b || this.#mayReach(a, b) || this.#mayReach(b, a)
   }
 
+  /** Whose address it is, as a source or target of packets. */
+  endpointOf(address: IpAddress): Endpoint {
+    this.#endpoints ??= new Map(addressesOf(this.#addressedMembers().values()))
+    const known = this.#endpoints.get(address)
+    if (known !== undefined) return known
+    const { self } = this.#init
+    const routes = [
+      ...(this.members().get(self)?.routes ?? []),
+      ...routesIn(this.#layers),
+      ...this.#vpnRanges,
+    ]
+    const isNear = routes.some((range) => cidrContains(range, address))
+    return isNear ? { kind: 'route', range: rangeOf(address) } : { kind: 'exit' }
+  }
+
+  /** Everything that can be the end of a flow, as the ledger and the policies tell: for tables and comparisons. */
+  endpoints(...policies: readonly RuleSet[]): readonly Endpoint[] {
+    return listEndpoints(this.members(), [...this.#layers.map(({ rules }) => rules), ...policies])
+  }
+
+  /** Counts something that was refused. */
+  noteRefusal({ from, to, on, count = 1 }: Question & { readonly count?: number }): void {
+    this.refusals.add({ from, to, on: describeOffer(on), count })
+  }
+
+  /** Counts flows that the packet filter refused, by the addresses of their packets. */
+  notePackets({ source, destination, protocol, port, count }: RefusedPackets): void {
+    const on = describePackets(protocol, port)
+    this.refusals.add({ from: this.endpointOf(source), to: this.endpointOf(destination), on, count })
+  }
+
   /** The rules for this node's packet filter; undefined where everything is allowed. */
   packetRules(): CompiledRules | undefined {
     this.#compiled ??= { rules: this.#compile() }
     return this.#compiled.rules
+  }
+
+  /** Says in which ranges members have addresses: nothing in them is the Internet or a network behind a member. */
+  setVpnRanges(ranges: readonly Cidr[]): void {
+    this.#vpnRanges = ranges
+    this.#changed()
   }
 
   /** Puts other own rules into force. */
@@ -155,10 +217,10 @@ export class AccessRules {
   /**
    * Signs the network's policy.
    *
-   * @throws MeshError `trust.no_administrators`, `trust.no_admin_key`, `trust.tests_failed`, `trust.cuts_self` (not with
-   *   `force`), `trust.policy_too_large`
+   * @throws MeshError `trust.no_administrators`, `trust.no_admin_key`, `trust.policy_changed`, `trust.tests_failed`,
+   *   `trust.cuts_self` (not with `force`), `trust.policy_too_large`
    */
-  setNetwork(resolved: ResolvedPolicy, { force = false }: { readonly force?: boolean } = {}): SignedPolicy {
+  setNetwork(resolved: ResolvedPolicy, { force = false, serial }: SetOptions = {}): SignedPolicy {
     const { source } = this.#components
     if (source === undefined) {
       throw trustError(
@@ -169,18 +231,13 @@ export class AccessRules {
         },
       )
     }
-    const failed = runPolicyTests(resolved.policy, (peer) => this.nameOf(peer)).filter((test) => !test.passed)
-    if (failed.length > 0) {
-      const what =
-        failed.length === 1 ? 'a test of the policy fails' : `${failed.length} tests of the policy fail`
-      throw trustError('trust.tests_failed', `${what}: ${failed[0]?.sentence}`, {
-        hint: '`mesh rules check FILE` shows all tests. Change the rules or the tests.',
-      })
+    const inForce = this.#network?.serial ?? 0
+    if (serial !== undefined && serial !== inForce) {
+      throw trustError('trust.policy_changed', `policy ${inForce} is in force, and not ${serial}`)
     }
+    this.#checkTests(resolved)
     if (!force && this.cutsOff(resolved.policy)) {
-      throw trustError('trust.cuts_self', 'by this policy this node may begin nothing any more', {
-        hint: 'Add a rule with this node in from, or sign it anyway: mesh rules set FILE --force.',
-      })
+      throw trustError('trust.cuts_self', 'by this policy this node may begin nothing any more')
     }
     return source.setAccessPolicy(resolved)
   }
@@ -202,6 +259,16 @@ export class AccessRules {
     this.#unsubscribe()
     this.#cancelChange?.()
     this.#listeners.clear()
+  }
+
+  /** @throws MeshError `trust.tests_failed` */
+  #checkTests({ policy }: ResolvedPolicy): void {
+    const [first, ...others] = runPolicyTests(policy, (peer) => this.nameOf(peer)).filter(
+      ({ passed }) => !passed,
+    )
+    if (first === undefined) return
+    const what = others.length === 0 ? 'a test fails' : `${others.length + 1} tests fail`
+    throw trustError('trust.tests_failed', `${what}: ${first.sentence}`)
   }
 
   #mayReach(from: PeerId, to: PeerId): boolean {
@@ -231,7 +298,8 @@ export class AccessRules {
   }
 
   #compile(): CompiledRules | undefined {
-    const { self, vpnRanges, silent = false } = this.#init
+    const { self, silent = false } = this.#init
+    const vpnRanges = this.#vpnRanges
     return compileRules(this.#layers, { self, vpnRanges, silent, members: this.#addressedMembers() })
   }
 
@@ -269,6 +337,7 @@ export class AccessRules {
     const told: readonly string[] = [BUCKETS.machines, BUCKETS.routes, BUCKETS.egress]
     if (!event.changes.some(({ bucket }) => told.includes(bucket))) return
     this.#members = undefined
+    this.#endpoints = undefined
     this.#compiled = undefined
     if (this.#layers.length === 0) return
     this.#cancelChange ??= this.#components.clock.after(RECOMPILE_DELAY_MS, () => this.#changed())

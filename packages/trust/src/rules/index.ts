@@ -4,7 +4,8 @@
  * @example
  * ```ts
  * import { parsePeerId } from '@mesh/core'
- * import { readPolicy, resolvePolicy, runPolicyTests } from '@mesh/trust/rules'
+ * import { readPolicy } from '@mesh/trust/policy-text'
+ * import { resolvePolicy, runPolicyTests } from '@mesh/trust/rules'
  *
  * const text = `
  * allow: [{ from: [laptop-1], to: [db-1], on: [tcp:5432] }]
@@ -23,14 +24,22 @@ export {
   type AccessRulesComponents,
   type AccessRulesInit,
   createAccessRules,
+  type RefusedPackets,
 } from './access-rules.ts'
 export type { CompiledRules } from './compile-rules.ts'
-export { type Endpoint, type Judgement, parseEndpoint, type Question, type RuleLayer } from './judge.ts'
+export {
+  describeEndpoint,
+  type Endpoint,
+  formatEndpoint,
+  type Judgement,
+  parseEndpoint,
+  type Question,
+  type RuleLayer,
+} from './judge.ts'
 export { OFFER_FORMS, type Offer, parseOffer, type RuledOffer, TESTED_FORMS } from './offers.ts'
 export type { PacketMatch, PacketRange, PacketRule, PacketRules } from './packet-rules.ts'
 export { type Policy, policyJsonSchema, type PolicyRule, type PolicyTest } from './policy-schema.ts'
 export { questionOf, runPolicyTests, type TestResult } from './policy-tests.ts'
-export { readPolicy } from './read-policy.ts'
 export {
   nameMembers,
   type NamedMember,
@@ -38,6 +47,7 @@ export {
   resolvePolicy,
   resolveWord,
 } from './resolve-policy.ts'
+export type { RefusalCount } from './refusal-counts.ts'
 export { buildRuleSet, type RuleSet } from './rule-set.ts'
 export { buildReachTable, compareRules, type ReachChange, type ReachRow, wordsFor } from './rule-table.ts'
 export type { RuledGuest, RuledMember } from './ruled-members.ts'

@@ -3,7 +3,7 @@ import type { Cidr, PeerId } from '@mesh/core'
 import { describeOffer, type Offer, wordAllows } from './offers.ts'
 import { rangeContains } from './ranges.ts'
 import { guestKey, type Rule, type RuleSet, type TermSet } from './rule-set.ts'
-import { parseTerm } from './terms.ts'
+import { formatTerm, parseTerm, type Term } from './terms.ts'
 
 /** One end of a flow. */
 export type Endpoint =
@@ -106,8 +106,17 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   }
 }
 
+/** The opposite of `parseEndpoint`. */
+export function formatEndpoint(end: Endpoint): string {
+  return formatTerm(end.kind === 'member' ? { kind: 'member', member: end.peer } : termOf(end))
+}
+
+function termOf(end: Exclude<Endpoint, { kind: 'member' }>): Term {
+  return end.kind === 'guest' ? { kind: 'guest', name: end.name, member: end.peer } : end
+}
+
 /** `laptop-1`, `guest phone of laptop-1`, `192.168.7.0/24`, `the Internet`. */
-function describeEndpoint(end: Endpoint, nameOf: (peer: PeerId) => string): string {
+export function describeEndpoint(end: Endpoint, nameOf: (peer: PeerId) => string): string {
   switch (end.kind) {
     case 'member':
       return nameOf(end.peer)

@@ -86,6 +86,19 @@ export function describeOffer(offer: Offer): string {
   }
 }
 
+/** The same for packets by the number of their IP protocol; port is undefined where it has none. */
+export function describePackets(protocol: number, port: number | undefined): string {
+  const name = PROTOCOLS.get(protocol) ?? `protocol ${protocol}`
+  return port === undefined ? name : `${name} ${port}`
+}
+
+const PROTOCOLS: ReadonlyMap<number, string> = new Map([
+  [1, 'icmp'],
+  [6, 'tcp'],
+  [17, 'udp'],
+  [58, 'icmp'],
+])
+
 /** True when the word stands for the offer. A service is also reached by the port of its target. */
 export function wordAllows(word: OfferWord, offer: Offer): boolean {
   switch (word.kind) {
