@@ -107,7 +107,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   'ledger/egress': byText(() => 'ok'),
   'ledger/trustzone': byText((text) => text),
   vpn: vpnStatus(
-    { Wanted: first, PeerID: first, Hostname: rows[7]?.text, State: 'up', Families: ['ipv4'] },
+    { Wanted: first, PeerID: first, Hostname: rows[7]?.text, State: 'up', Families: ['ipv4'], Standby: [] },
     {
       Peers: rows.map(({ text, id }) => ({
         ...vpnStatus(null).Peers[0],

@@ -146,9 +146,17 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Addresses: ['10.1.0.11/24'],
       Routes: {
         Advertised: ['192.168.7.0/24'],
-        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+        Own: [],
+        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true, Standby: [] }],
       },
-      ExitNode: { Wanted: 'nas', PeerID: PEER, Hostname: 'nas', State: 'up', Families: ['ipv4'] },
+      ExitNode: {
+        Wanted: 'nas',
+        PeerID: PEER,
+        Hostname: 'nas',
+        State: 'up',
+        Families: ['ipv4'],
+        Standby: [],
+      },
       OffersExit: null,
     })
     expect({ ...Drops }).toEqual({ noRoute: 5, multicast: 1, spoofedSource: 4 })
@@ -258,7 +266,14 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async putExitNode({ client }) {
     const { ExitNode } = await client.putExitNode({ body: { Exit: 'gate' } })
-    expect(ExitNode).toEqual({ Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] })
+    expect(ExitNode).toEqual({
+      Wanted: 'gate',
+      PeerID: null,
+      Hostname: '',
+      State: 'searching',
+      Families: [],
+      Standby: [],
+    })
     expect(await failure(client.putExitNode({ body: { Exit: 'unmarked' } }))).toMatchObject({
       code: 'exit.no_mark',
       status: 409,

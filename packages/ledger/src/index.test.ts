@@ -4,6 +4,7 @@ import * as node from './node.ts'
 
 test('has these public names', () => {
   expect(Object.keys(ledger).toSorted()).toEqual([
+    'announceProvided',
     'canonicalBytes',
     'comparePositions',
     'createLedger',
@@ -16,6 +17,7 @@ test('has these public names', () => {
     'encodeBlock',
     'encodeEntry',
     'entryHash',
+    'furtherProviders',
     'genesisHead',
     'hashByDigest',
     'hashByPrint',

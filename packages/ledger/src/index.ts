@@ -47,6 +47,12 @@ export {
   ownedByValue,
   type PolicyTable,
 } from './rules/policy.ts'
+export {
+  announceProvided,
+  furtherProviders,
+  type ProvidedName,
+  type ProvidedNameComponents,
+} from './provided-name.ts'
 export { createSigner, type Signer, type Verify, verifySignature } from './entries/signer.ts'
 export type {
   BlockHead,

@@ -1,12 +1,5 @@
-import {
-  BUCKETS,
-  type Clock,
-  type PeerId,
-  parseProviderKey,
-  providerPrefix,
-  serviceRecord,
-  tryParsePeerId,
-} from '@mesh/core'
+import { BUCKETS, type Clock, type PeerId, serviceRecord, tryParsePeerId } from '@mesh/core'
+import { furtherProviders } from '@mesh/ledger'
 import { MAX_PROVIDERS } from './limits.ts'
 import type { ServicesLedger } from './ports.ts'
 
@@ -36,14 +29,9 @@ export function findProviders(name: string, components: FindComponents): readonl
   const peers = new Set<PeerId>(owner === undefined ? [] : [owner])
   const snapshot = components.ledger.snapshot()
   const now = components.clock.now()
-  const prefix = providerPrefix(BUCKETS.services, name)
-  const from = { bucket: BUCKETS.providers, key: prefix }
-  const to = { bucket: BUCKETS.providers, key: `${prefix}\uffff` }
-  for (const { key, entry } of snapshot.entriesIn({ from, to })) {
+  for (const { peer } of furtherProviders(snapshot, { bucket: BUCKETS.services, name, now })) {
     if (peers.size >= MAX_PROVIDERS) break
-    const peer = entry.deleted ? undefined : parseProviderKey(key)?.peer
-    if (peer === undefined || (entry.owner !== peer && entry.owner !== '')) continue
-    if (snapshot.isOwnerLive(peer, now)) peers.add(peer)
+    peers.add(peer)
   }
   return [...peers]
 }

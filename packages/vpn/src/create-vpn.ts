@@ -36,9 +36,10 @@ import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { VPN_PROTOCOL } from './wire/limits.ts'
 import { OwnAddresses } from './own-addresses.ts'
-import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
+import { announceRoutes, hasExit, ownRoutesStatus, receivedRanges, routedRanges } from './own-routes.ts'
+import { ProviderReach } from './provider-reach.ts'
 import { vpnStatus } from './status.ts'
-import type { VpnTable } from './table/build-table.ts'
+import { contestedIn, type VpnTable } from './table/build-table.ts'
 import { tableInputs, takesRoutes } from './table/table-input.ts'
 import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
@@ -65,6 +66,7 @@ class MeshVpn implements Vpn {
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
+  readonly #reach: ProviderReach
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** The steps that undo what starting began, in the reverse order. */
@@ -128,6 +130,12 @@ class MeshVpn implements Vpn {
       tunnels: () => this.#parts?.tunnels,
       onChange: () => this.#tellProblems(),
     })
+    this.#reach = new ProviderReach({
+      ...components,
+      tunnels: () => this.#parts?.tunnels,
+      onChange: () => this.#watch?.rebuild(),
+    })
+    this.#ends.push(() => this.#reach.stop())
   }
 
   guests(): readonly GuestStatus[] {
@@ -182,6 +190,7 @@ class MeshVpn implements Vpn {
       addresses: this.addresses(),
       exit: this.#exit.status(),
       init: this.#init,
+      ownRoutes: ownRoutesStatus(this.#init, this.#components),
       table: this.#table,
       tunnels: this.#parts?.tunnels,
       stats: this.#parts?.supervisor.stats(),
@@ -255,6 +264,7 @@ class MeshVpn implements Vpn {
         guests: () => this.#guests.all(),
         exit: () => this.#exit.wish(),
         interfaceName: () => this.interface?.name ?? this.#init.interface,
+        reachOf: (peer) => this.#reach.reachOf(peer),
       },
       this.#components,
     )
@@ -274,7 +284,7 @@ class MeshVpn implements Vpn {
     await this.#own.start(signal)
     this.#guests.start()
     this.#ends.push(() => this.#guests.stop())
-    this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
+    this.#ends.push(announceRoutes(this.#init, this.#components))
     this.#isUp = true
     this.#ends.push(this.#exit.begin())
     this.#enter(this.#own.leasing ? 'leasing' : 'running')
@@ -336,6 +346,7 @@ class MeshVpn implements Vpn {
         },
         onUdpPath: (peer) => {
           this.#exit.follow()
+          this.#reach.changed(peer)
           const udp = this.#parts?.tunnels.status(peer).udp
           if (udp !== undefined) this.#listeners.emit({ type: 'path', peer, udp })
         },
@@ -365,6 +376,7 @@ class MeshVpn implements Vpn {
     this.#table = table
     this.#parts?.applier.apply(table)
     this.#exit.learn(table.exit)
+    this.#reach.follow(contestedIn(table))
     this.#tellProblems()
   }
 

@@ -26,7 +26,7 @@ import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
   DEFAULT_VPN_RANGE,
-  parseRoute,
+  parseOfferedRoute,
   parseStaticPeer,
   parseVpnAddress,
   parseVpnHost,
@@ -107,6 +107,7 @@ export function vpnInit(
   { folder, exit }: { readonly folder: string; readonly exit: Pick<ExitHost, 'faults'> },
 ): VpnInit {
   const addresses = valuesOf(settings.address, parseVpnAddress)
+  const routes = valuesOf(settings.advertiseRoute, parseOfferedRoute)
   const isLeased = settings.dhcp || addresses.length === 0
   const router = settings.router === undefined ? undefined : valuesOf([settings.router], parseVpnHost)[0]
   return {
@@ -122,7 +123,8 @@ export function vpnInit(
     ...(settings.exitNode !== undefined && { exitNode: settings.exitNode }),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
     ...(router !== undefined && { router }),
-    advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),
+    advertiseRoutes: routes.map(({ range }) => range),
+    routeMetrics: new Map(routes.map(({ range, metric }) => [range, metric])),
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
     ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),

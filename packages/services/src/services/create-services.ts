@@ -230,7 +230,6 @@ export class Services {
           ? parseProviderKey(key)?.name
           : undefined
     if (name === undefined) return
-    this.#exposed.get(name)?.ownerChanged()
     this.#tellService(name)
   }
 

@@ -6,7 +6,16 @@
  *    alive owns the name, this node tells of itself beside it, in `providers`; it takes the name when that member is gone.
  * 3. Joins connections of members with the target.
  */
-import { BUCKETS, type Clock, type Logger, providerKey, type Random, serviceRecord } from '@mesh/core'
+import {
+  BUCKETS,
+  type Clock,
+  type Logger,
+  type PeerId,
+  providerKey,
+  type Random,
+  serviceRecord,
+} from '@mesh/core'
+import { announceProvided } from '@mesh/ledger'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
 import type { ExposedState, ExposedStatus } from './status.ts'
@@ -33,9 +42,9 @@ export class ExposedService {
   connections = 0
   lastError: string | undefined
   readonly #components: ExposedComponents
-  #stopAnnouncing: (() => void) | undefined
-  #stopProviding: (() => void) | undefined
-  #wasAnnounced = false
+  #endAnnouncing: (() => Promise<void>) | undefined
+  /** The end of what was announced last. */
+  #withdrawn: Promise<void> | undefined
 
   constructor(name: string, target: ServiceTarget, components: ExposedComponents) {
     this.name = name
@@ -75,16 +84,9 @@ export class ExposedService {
     if (!this.health.isUp) return 'target down'
     if (owner === undefined || isOurs) return isOurs ? 'announced' : 'announcing'
     const { ledger } = this.#components
-    const entry = ledger.snapshot().getLive(BUCKETS.providers, this.#providerKey())
+    const key = providerKey({ bucket: BUCKETS.services, name: this.name, peer: ledger.self as PeerId })
+    const entry = ledger.snapshot().getLive(BUCKETS.providers, key)
     return entry === undefined ? 'announcing' : 'announced'
-  }
-
-  /** Must be called when the name's entry in `services` is another one. */
-  ownerChanged(): void {
-    if (this.#stopAnnouncing === undefined) return
-    const { owner, isOurs } = this.#owner()
-    if (isOurs) void this.#endProviding()
-    else if (owner !== undefined) this.#provide()
   }
 
   /** Whose the name is now, if anybody's who is alive. */
@@ -117,47 +119,19 @@ export class ExposedService {
   }
 
   #announce(): void {
-    const { ledger, announce } = this.#components
-    this.#wasAnnounced = true
-    this.#stopAnnouncing ??= announce(BUCKETS.services, this.name, () =>
-      JSON.stringify({ PeerID: ledger.self, Name: this.name }),
-    )
-    this.ownerChanged()
-  }
-
-  #provide(): void {
-    const { ledger, announce } = this.#components
-    this.#stopProviding ??= announce(BUCKETS.providers, this.#providerKey(), () =>
-      JSON.stringify({ PeerID: ledger.self, Name: this.name }),
+    const { ledger } = this.#components
+    const valueText = () => JSON.stringify({ PeerID: ledger.self, Name: this.name })
+    this.#withdrawn = undefined
+    this.#endAnnouncing ??= announceProvided(
+      { bucket: BUCKETS.services, name: this.name, valueText },
+      this.#components,
     )
   }
 
-  async #endProviding(): Promise<void> {
-    this.#stopProviding?.()
-    this.#stopProviding = undefined
-    const key = this.#providerKey()
-    const held = this.#components.ledger.snapshot().getLive(BUCKETS.providers, key)
-    if (held !== undefined) await this.#delete(BUCKETS.providers, key)
-  }
-
-  #providerKey(): string {
-    return providerKey({ bucket: BUCKETS.services, name: this.name, peer: this.#components.ledger.self })
-  }
-
-  async #withdraw(): Promise<void> {
-    this.#stopAnnouncing?.()
-    this.#stopAnnouncing = undefined
-    if (!this.#wasAnnounced) return
-    await Promise.all([this.#endProviding(), this.#delete(BUCKETS.services, this.name)])
-  }
-
-  async #delete(bucket: string, key: string): Promise<void> {
-    try {
-      // what is still held is superseded by this
-      await this.#components.ledger.delete(bucket, key).settled
-    } catch {
-      // another member's by now
-    }
+  #withdraw(): Promise<void> {
+    this.#withdrawn ??= this.#endAnnouncing?.() ?? Promise.resolve()
+    this.#endAnnouncing = undefined
+    return this.#withdrawn
   }
 }
 
