@@ -4,6 +4,7 @@ import { checkNotTaken, findClashes } from './addresses/check-addresses.ts'
 import type { TableApplier } from './apply-table.ts'
 import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
+import type { OwnRules } from './rules/own-rules.ts'
 import type { OwnAddresses } from './own-addresses.ts'
 import { heldByOthers } from './own-routes.ts'
 import { routesOfOthers } from './table/table-problems.ts'
@@ -27,6 +28,7 @@ interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clo
   /** Undefined: there is no interface. */
   readonly tunnels: Pick<Tunnels, 'chosenOf'> | undefined
   readonly guests: Guests
+  readonly rules: Pick<OwnRules, 'problems'>
   readonly exit: VpnExitStatus | undefined
   readonly table: VpnTable | undefined
 }
@@ -44,6 +46,7 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...(input.tunnels === undefined ? [] : forwardingProblems(init, host)),
     ...(isUp ? otherRouters(input) : []),
     ...legacyProblems(input),
+    ...input.rules.problems(),
     ...guests.problems(),
     ...exitProblems(exit, table?.exit),
     ...(host.problems?.() ?? []),
