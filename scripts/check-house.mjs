@@ -18,7 +18,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const sources = tracked.filter(
   (file) =>
     /^(apps|packages)\/.*\.(ts|tsx|rs)$/.test(file) &&
-    !/(^|\/)(test|testing|testkit|bench|dev|scripts|tools)\/|\.test\.tsx?$|\/testing\.ts$|\.d\.ts$|_tests\.rs$|\/engine_tests\/|(tsup|vite)\.config\.ts$/.test(
+    !/(^|\/)(test|testing|testkit|bench|dev|scripts|tools)\/|\.test\.tsx?$|\/testing\.ts$|\.d\.ts$|_tests\.rs$|\/\w+_tests\/|(tsup|vite)\.config\.ts$/.test(
       file,
     ),
 )
@@ -52,7 +52,7 @@ function functionSizes(file) {
 }
 
 // 104,000 when the page, packages and rules were still to come
-atMost('lines of source', total(sources), 122_000)
+atMost('lines of source', total(sources), 119_000)
 const fileSizes = sources.map((file) => linesOf(sourceOf(file)))
 atMost('lines of the median file', quantile(fileSizes, 0.5), 70)
 atMost('lines of nine files in ten', quantile(fileSizes, 0.9), 190)
