@@ -18,7 +18,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const sources = tracked.filter(
   (file) =>
     /^(apps|packages)\/.*\.(ts|tsx|rs)$/.test(file) &&
-    !/(^|\/)(test|testing|testkit|bench|dev|scripts|tools)\/|\.test\.tsx?$|\/testing\.ts$|\.d\.ts$|_tests\.rs$|\/engine_tests\/|(tsup|vite)\.config\.ts$/.test(
+    !/(^|\/)(test|testing|testkit|bench|dev|scripts|tools)\/|\.test\.tsx?$|\/testing\.ts$|\.d\.ts$|_tests\.rs$|\/\w+_tests\/|(tsup|vite)\.config\.ts$/.test(
       file,
     ),
 )

@@ -89,6 +89,12 @@ export const DROP_REASONS: Readonly<Record<string, DropReason>> = {
     title: 'The destination is neither this machine nor behind it.',
     hint: 'To forward, this machine needs --advertise-routes or --advertise-exit.',
   },
+  refusedByRules: {
+    direction: 'both',
+    title: 'The rules do not allow it.',
+    hint: 'See who may reach what: `mesh rules show`.',
+    isLoss: false,
+  },
   deviceRefused: {
     direction: 'in',
     title: 'The kernel did not take the packet.',

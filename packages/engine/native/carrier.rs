@@ -2,6 +2,7 @@
 use crate::counters::Counters;
 use crate::datagrams::Datagrams;
 use crate::events::Events;
+use crate::filter::{Refused, RulesChange};
 use crate::interface::{Interface, OpenError};
 use crate::peer_config::PeerConfig;
 use crate::restore::Restored;
@@ -20,8 +21,20 @@ pub trait Carrier {
     /// Puts back what others took away from the interface.
     fn restore(&self, addresses: &[Prefix], mtu: u16) -> io::Result<Restored>;
     /// Swaps in a new table. A peer with the same id, tunnel and key keeps its sessions and queues; with another tunnel it
-    /// keeps its counters and the packets that wait.
-    fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) -> io::Result<()>;
+    /// keeps its counters and the packets that wait. The kernel's WireGuard has no rules.
+    fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix], rules: RulesChange) -> io::Result<()>;
+    /// What the rules refused since the last call, and how often.
+    fn take_refusals(&self) -> Vec<(Refused, u64)> {
+        Vec::new()
+    }
+    /// How many flows each rule allowed, layer by layer.
+    fn rule_hits(&self) -> Vec<u64> {
+        Vec::new()
+    }
+    /// The number of flows that the filter follows.
+    fn flow_count(&self) -> usize {
+        0
+    }
     /// The next batch of whole frames for the peer's stream.
     fn take(&self, peer: u32) -> Option<Vec<u8>>;
     /// Takes the next bytes of the peer's stream, cut anywhere. They are copied. False: crowded.

@@ -1,15 +1,13 @@
 //! Prevents black holes. A TCP SYN is told how long segments may be. For other packets the engine sends the message of routers
 //! that a packet is too big (RFC 1191, RFC 8201).
-use crate::checksum::{fold, pseudo, sum};
+use crate::checksum::fold;
+use crate::icmp_error::{IcmpError, MAX_ICMP_ERROR, build_error};
 use crate::packet::*;
 
 const SYN: u8 = 2;
 const MSS_OPTION: u8 = 2;
-/// The most bytes of an ICMP error: 576 in IPv4, the least MTU in IPv6.
-const MAX_QUOTE_V4: usize = 576 - IPV4_HEADER - 8;
-const MAX_QUOTE_V6: usize = 1280 - IPV6_HEADER - 8;
 /// The bytes that `too_big` may write.
-pub const MAX_TOO_BIG: usize = 1280;
+pub const MAX_TOO_BIG: usize = MAX_ICMP_ERROR;
 
 /// Lowers the segment size in a TCP SYN to what fits into `mtu`. Corrects the checksum if it is `complete`: a checksum that the
 /// kernel left to us covers only the pseudo header so far.
@@ -55,54 +53,7 @@ fn amend(packet: &mut [u8], sum_at: usize, offset: usize, before: u16, after: u1
 /// in `out`. None: such a packet gets no answer (an ICMP error, or a later fragment). It is sent whether or not IPv4
 /// allows fragments: the sender is this machine, which then makes them itself.
 pub fn too_big(packet: &[u8], ip: &Ip, mtu: usize, out: &mut [u8; MAX_TOO_BIG]) -> Option<usize> {
-    if ip.is_v6() { too_big_v6(packet, ip, mtu, out) } else { too_big_v4(packet, ip, mtu, out) }
-}
-
-fn too_big_v4(packet: &[u8], ip: &Ip, mtu: usize, out: &mut [u8; MAX_TOO_BIG]) -> Option<usize> {
-    let first_fragment = packet[6] & 0x1f == 0 && packet[7] == 0;
-    let is_error = ip.protocol == ICMP && !matches!(packet.get(ip.transport), Some(0 | 8));
-    if !first_fragment || is_error {
-        return None;
-    }
-    let quote = &packet[..packet.len().min(MAX_QUOTE_V4)];
-    let len = IPV4_HEADER + 8 + quote.len();
-    let message = &mut out[..len];
-    message.fill(0);
-    (message[0], message[8], message[9]) = (0x45, 64, ICMP);
-    put16(message, 2, len as u16);
-    message[12..16].copy_from_slice(&packet[16..20]);
-    message[16..20].copy_from_slice(&packet[12..16]);
-    let header_sum = !fold(sum(&message[..IPV4_HEADER], 0));
-    put_sum(message, 10, header_sum);
-    // destination unreachable, fragmentation needed
-    (message[20], message[21]) = (3, 4);
-    put16(message, 26, mtu as u16);
-    message[28..].copy_from_slice(quote);
-    let value = !fold(sum(&message[IPV4_HEADER..], 0));
-    put_sum(message, 22, value);
-    Some(len)
-}
-
-fn too_big_v6(packet: &[u8], ip: &Ip, mtu: usize, out: &mut [u8; MAX_TOO_BIG]) -> Option<usize> {
-    let is_error = ip.protocol == ICMP_V6 && packet.get(ip.transport).is_none_or(|kind| *kind < 128);
-    if is_error {
-        return None;
-    }
-    let quote = &packet[..packet.len().min(MAX_QUOTE_V6)];
-    let len = IPV6_HEADER + 8 + quote.len();
-    let message = &mut out[..len];
-    message.fill(0);
-    (message[0], message[6], message[7]) = (0x60, ICMP_V6, 64);
-    put16(message, 4, (len - IPV6_HEADER) as u16);
-    message[8..24].copy_from_slice(&packet[24..40]);
-    message[24..40].copy_from_slice(&packet[8..24]);
-    message[IPV6_HEADER] = 2;
-    message[44..48].copy_from_slice(&(mtu as u32).to_be_bytes());
-    message[48..].copy_from_slice(quote);
-    let init = pseudo(&message[8..IPV6_HEADER], ICMP_V6, len - IPV6_HEADER);
-    let value = !fold(sum(&message[IPV6_HEADER..], init));
-    put_sum(message, IPV6_HEADER + 2, value);
-    Some(len)
+    build_error(packet, ip, IcmpError::TooBig(mtu), out)
 }
 
 #[cfg(test)]

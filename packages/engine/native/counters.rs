@@ -51,6 +51,8 @@ reasons! {
     SpoofedSource => "spoofedSource",
     /// In: the destination is neither this node's nor routed by it.
     NotForUs => "notForUs",
+    /// In or out: the rules do not allow its flow.
+    RefusedByRules => "refusedByRules",
     /// In: the kernel did not take it.
     DeviceRefused => "deviceRefused",
     /// Out: the socket did not take it: its buffer is full, or the way does not take that length.

@@ -4,6 +4,7 @@ use crate::counters::{Counters, Reason};
 use crate::datagrams::Datagrams;
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
+use crate::filter::{Filter, Refused, Rules, RulesChange};
 use crate::from_socket::FromSocket;
 use crate::inbound::Inbound;
 use crate::interface::{self, Interface, OpenError, Routes};
@@ -54,6 +55,7 @@ impl Engine {
             device,
             identity,
             table: Current::default(),
+            filter: Filter::default(),
             events: Events::new(wake),
             work: Work::default(),
             sockets: socket.map(|config| open_sockets(config, queues)).transpose()?,
@@ -196,8 +198,9 @@ impl Carrier for Engine {
         guests.filter_map(|entry| Some((entry.peer.id, entry.endpoint()?))).collect()
     }
 
-    fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix]) -> io::Result<()> {
+    fn set_table(&self, peers: Vec<PeerConfig>, local: &[Prefix], rules: RulesChange) -> io::Result<()> {
         let before = self.shared.table.get();
+        let (rules, generation) = changed_rules(&before, rules);
         let (mut changed, mut moved) = (Vec::new(), Vec::new());
         let entries = peers.into_iter().map(|config| {
             let entry = before.entry(config.id);
@@ -213,7 +216,7 @@ impl Carrier for Engine {
             let socket_mtu = mtu.min(config.socket_mtu.max(limits::MIN_MTU) as usize);
             (Entry { peer, mtu, socket_mtu, path: config.path }, config.allowed)
         });
-        let table = Table::new(entries.collect(), local);
+        let table = Table::new(entries.collect(), local).with_rules(rules, generation);
         self.shared.table.set(table);
         // the threads use the new ones from now on; what they leave behind is moved
         let table = self.shared.table.get();
@@ -225,6 +228,18 @@ impl Carrier for Engine {
         // a handshake may have been lost on the path before
         moved.into_iter().for_each(|peer| self.retry_handshake(peer));
         Ok(())
+    }
+
+    fn take_refusals(&self) -> Vec<(Refused, u64)> {
+        self.shared.filter.take_refusals()
+    }
+
+    fn rule_hits(&self) -> Vec<u64> {
+        self.table().rules().map(|rules| rules.hits()).unwrap_or_default()
+    }
+
+    fn flow_count(&self) -> usize {
+        self.shared.filter.flow_count()
     }
 
     fn take(&self, peer: u32) -> Option<Vec<u8>> {
@@ -298,6 +313,18 @@ fn watch_links(shared: &Shared, watch: &LinkWatch) {
 fn open_sockets(config: SocketConfig, count: usize) -> io::Result<Sockets> {
     Sockets::open(config, count)
         .map_err(|error| io::Error::new(error.kind(), socket::describe(&error, config.port)))
+}
+
+/// The rules of the next table, compiled, and their generation.
+fn changed_rules(before: &Table, change: RulesChange) -> (Option<Arc<Rules>>, u32) {
+    let known = before.rules();
+    match change {
+        RulesChange::Keep => (known.cloned(), before.generation()),
+        RulesChange::Set(rules) => {
+            let compile = |rules| Arc::new(Rules::new(rules, known.map(|known| &**known)));
+            (rules.map(compile), before.generation().wrapping_add(1))
+        }
+    }
 }
 
 fn wrong_tunnel(peer: &Peer) -> Reason {

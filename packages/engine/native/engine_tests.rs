@@ -5,6 +5,7 @@ use crate::counters::Reason;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::Event;
+use crate::filter::RulesChange;
 use crate::limits::*;
 use crate::packet::{get16, parse};
 use crate::peer::Tunnel;
@@ -23,6 +24,7 @@ mod further_sockets;
 mod guests;
 mod hostile;
 mod joining;
+mod rules;
 mod several_queues;
 mod sockets;
 mod tunnels;
@@ -55,7 +57,7 @@ impl End {
 
     fn table(&self, peer: PeerConfig, local: &[&str]) {
         let local: Vec<Prefix> = local.iter().map(|text| Prefix::parse(text).unwrap()).collect();
-        self.engine.set_table(vec![peer], &local).unwrap();
+        self.engine.set_table(vec![peer], &local, RulesChange::Keep).unwrap();
     }
 
     fn dropped(&self, reason: Reason) -> u64 {
@@ -236,7 +238,7 @@ fn a_new_table_keeps_sessions_and_a_removed_peer_is_not_heard() {
     assert_eq!(a.handed, handed + 1, "no new handshake");
     assert!(a.kernel.send(&build(&Spec { payload: 3, ..Spec::default() })));
     let batch = taken(&mut a);
-    b.engine.set_table(vec![], &[]).unwrap();
+    b.engine.set_table(vec![], &[], RulesChange::Keep).unwrap();
     b.engine.inject(PEER, &batch);
     assert_eq!(b.engine.counters().dropped(Reason::UnknownPeer), 1);
 }

@@ -144,7 +144,7 @@ impl<'a> FromSocket<'a> {
             self.write_last();
             self.last = Some(entry.peer.clone());
         }
-        let mut gate = Gate::new(table, entry, Some(from.address));
+        let mut gate = Gate::new(&self.shared.filter, table, (entry, Some(from.address)));
         while rest.peek().is_some_and(|next| belongs(next)) {
             self.opener.open_run(entry, &mut gate, rest, belongs);
         }

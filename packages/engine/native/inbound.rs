@@ -57,7 +57,7 @@ impl<'a> Inbound<'a> {
     }
 
     fn legacy(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
-        let mut gate = Gate::new(table, entry, None);
+        let mut gate = Gate::new(&self.shared.filter, table, (entry, None));
         for packet in frames(batch) {
             self.opener.pass_unsealed(entry, &mut gate, packet);
         }
@@ -65,7 +65,7 @@ impl<'a> Inbound<'a> {
     }
 
     fn sealed(&mut self, table: &Table, entry: &Entry, batch: &[u8]) {
-        let mut gate = Gate::new(table, entry, None);
+        let mut gate = Gate::new(&self.shared.filter, table, (entry, None));
         let mut rest = frames(batch).peekable();
         let is_sealed = |next: &[u8]| message_of(next) == Some(Message::Sealed);
         while let Some(first) = rest.peek() {

@@ -13,6 +13,7 @@ use crate::carrier::Carrier;
 use crate::counters::{Counters, Reason};
 use crate::datagrams::Datagrams;
 use crate::events::{Event, Events};
+use crate::filter::RulesChange;
 use crate::interface::{Interface, OpenError, Routes, explain};
 use crate::link_watch::LinkWatch;
 use crate::peer_config::PeerConfig;
@@ -59,6 +60,8 @@ pub struct KernelEngine {
     shared: Arc<Shared>,
     public_key: Key,
     thread: Option<JoinHandle<()>>,
+    /// There are rules, which the kernel cannot keep.
+    is_ruled: AtomicBool,
 }
 
 impl KernelEngine {
@@ -91,7 +94,12 @@ impl KernelEngine {
             links,
             stop: AtomicBool::new(false),
         });
-        let mut engine = KernelEngine { shared: shared.clone(), public_key, thread: None };
+        let mut engine = KernelEngine {
+            shared: shared.clone(),
+            public_key,
+            thread: None,
+            is_ruled: AtomicBool::new(false),
+        };
         let thread = std::thread::Builder::new().name("mesh-relay".into());
         engine.thread = Some(thread.spawn(move || Worker::new(&shared).run()).map_err(failed)?);
         Ok(engine)
@@ -132,9 +140,13 @@ impl Carrier for KernelEngine {
         restore(&mut link.wire, &Wanted { index, mtu, addresses, routes })
     }
 
-    /// Peers that left are silent when this returns. What is for this node, a filter of the host says.
-    fn set_table(&self, peers: Vec<PeerConfig>, _local: &[Prefix]) -> io::Result<()> {
-        self.shared.set_table(peers)
+    /// Peers that left are silent when this returns. What is for this node, a filter of the host says. Rules cannot be
+    /// kept here: as long as there are some, there are no peers.
+    fn set_table(&self, peers: Vec<PeerConfig>, _local: &[Prefix], rules: RulesChange) -> io::Result<()> {
+        if let RulesChange::Set(rules) = rules {
+            self.is_ruled.store(rules.is_some(), Relaxed);
+        }
+        self.shared.set_table(if self.is_ruled.load(Relaxed) { Vec::new() } else { peers })
     }
 
     fn take(&self, peer: u32) -> Option<Vec<u8>> {

@@ -5,6 +5,7 @@
 //! application's stream.
 //! In: `socket` -> `from_socket`, or the stream -> `queues` -> `inbound`, then both -> `opener` (`sessions`, `packet`,
 //! `table`, `segments`) -> `device`.
+//! Both ask `filter` which flows may begin.
 //! Each queue of the device (`tun_queues`) and each socket on the engine's port (`port_group`) has a thread of its own.
 pub mod carrier;
 mod change;
@@ -16,9 +17,11 @@ mod datagrams;
 pub mod device;
 pub mod engine;
 pub mod events;
+pub mod filter;
 mod forward;
 mod from_socket;
 mod greetings;
+mod icmp_error;
 mod inbound;
 pub mod interface;
 pub mod kernel;
@@ -39,6 +42,7 @@ mod poll;
 mod port_group;
 mod probe_gate;
 pub mod queues;
+mod ranges;
 mod receivers;
 mod restore;
 mod segments;

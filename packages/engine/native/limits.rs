@@ -109,3 +109,42 @@ pub const CLAIMS_PER_SECOND: u32 = 10_000;
 pub const COOKIES_PER_SECOND: u32 = 20_000;
 /// The most queues of the interface that are asked for where nobody says how many, as a half of the cores may be many.
 pub const MAX_DEFAULT_QUEUES: usize = 4;
+/// The most flows that the filter follows, 88 bytes each.
+pub const MAX_FLOWS: usize = 262_144;
+/// The most flows of one peer.
+pub const MAX_PEER_FLOWS: usize = 65_536;
+/// The filter counts time in these: often enough for what it forgets.
+pub const TICKS_PER_SECOND: u32 = 4;
+/// How old the note of a flow's last packet may be, so that not each packet moves the flow in the order.
+pub const FLOW_TOUCH_TICKS: u32 = TICKS_PER_SECOND;
+/// How long a connection of TCP may be silent. The RFC 5382 asks for two hours at least.
+pub const TCP_FLOW_TICKS: u32 = 5 * 3_600 * TICKS_PER_SECOND;
+/// How long TCP is remembered that was not answered yet, or that ended.
+pub const FLEETING_TCP_TICKS: u32 = 120 * TICKS_PER_SECOND;
+/// How long TCP is remembered after a reset.
+pub const RESET_FLOW_TICKS: u32 = 10 * TICKS_PER_SECOND;
+/// How long a flow of UDP or ICMP may be silent that was not answered.
+pub const UDP_FLOW_TICKS: u32 = 30 * TICKS_PER_SECOND;
+/// How long an answered flow of UDP may be silent.
+pub const ANSWERED_UDP_TICKS: u32 = 180 * TICKS_PER_SECOND;
+/// How long a flow of another protocol may be silent.
+pub const OTHER_FLOW_TICKS: u32 = 600 * TICKS_PER_SECOND;
+/// The most extension headers of an IPv6 packet that the filter reads.
+pub const MAX_EXTENSION_HEADERS: usize = 8;
+/// The most packets of one peer whose later fragments may still come. Peers whose hashes meet share them.
+pub const FRAGMENTS_PER_ROW: usize = 64;
+/// The rows of such packets; all together hold 16,384.
+pub const FRAGMENT_ROWS: usize = 256;
+/// How long later fragments are waited for, as systems do.
+pub const FRAGMENT_TICKS: u32 = 30 * TICKS_PER_SECOND;
+/// The most rules of a layer, and the most layers.
+pub const MAX_RULES: usize = 4_096;
+pub const MAX_RULE_LAYERS: usize = 4;
+/// The most refusals that are counted each by itself, by source, destination, protocol and port, until they are taken.
+pub const MAX_REFUSALS: usize = 1_024;
+/// The most of one peer. Beyond it ports are counted together.
+pub const REFUSALS_PER_PEER: usize = 64;
+/// The most refusals a second that are told to one peer, by a reset or an ICMP error.
+pub const TOLD_PER_PEER: u32 = 50;
+/// The most that are told a second in all.
+pub const TOLD_PER_SECOND: u32 = 500;

@@ -5,11 +5,12 @@ use crate::datagrams::Datagram;
 use crate::device::{Device, MemoryEnd};
 use crate::engine::Engine;
 use crate::events::EVENT_NAMES;
+use crate::filter::Refused;
 use crate::interface::{self, Interface, OpenError};
 use crate::kernel::{KernelEngine, KernelInit};
 use crate::node_table::{
-    NativeProbePair, NativeTable, failed, key, peer_configs, prefixes, probe_pair, ranges, socket_address,
-    system, word,
+    NativeProbePair, NativeTable, failed, key, peer_configs, prefixes, probe_pair, ranges, rules_change,
+    socket_address, system, word,
 };
 use crate::restore::Restored;
 use crate::socket::{self, SocketConfig};
@@ -50,6 +51,16 @@ pub struct NativeDatagram {
     /// How long it was; `bytes` has its beginning.
     pub len: u32,
     pub bytes: Buffer,
+}
+
+/// Packets that the rules refused, alike in all but their source's port.
+#[napi(object)]
+pub struct NativeRefusal {
+    pub source: String,
+    pub destination: String,
+    pub protocol: u8,
+    pub port: Option<u16>,
+    pub count: f64,
 }
 
 /// All sums since the engine was opened.
@@ -136,7 +147,34 @@ impl NativeEngine {
     pub fn set_table(&self, table: NativeTable) -> Result<()> {
         let peers = peer_configs(&table)?;
         let local = ranges(&table.local).collect::<Result<Vec<_>>>()?;
-        self.engine()?.set_table(peers, &local).map_err(system)
+        let rules = rules_change(table.rules.as_ref())?;
+        self.engine()?.set_table(peers, &local, rules).map_err(system)
+    }
+
+    /// What the rules refused since the last call.
+    #[napi]
+    pub fn take_refusals(&self) -> Result<Vec<NativeRefusal>> {
+        let native = |(refused, count): (Refused, u64)| NativeRefusal {
+            source: refused.source.to_string(),
+            destination: refused.destination.to_string(),
+            protocol: refused.protocol,
+            port: refused.port,
+            count: count as f64,
+        };
+        Ok(self.engine()?.take_refusals().into_iter().map(native).collect())
+    }
+
+    /// How many flows each rule allowed, layer by layer.
+    #[napi]
+    pub fn rule_hits(&self) -> Result<Float64Array> {
+        let hits = self.engine()?.rule_hits();
+        Ok(hits.into_iter().map(|hits| hits as f64).collect::<Vec<_>>().into())
+    }
+
+    /// The number of flows that the filter follows.
+    #[napi]
+    pub fn flow_count(&self) -> Result<u32> {
+        Ok(self.engine()?.flow_count() as u32)
     }
 
     #[napi]

@@ -1,5 +1,7 @@
 //! Values from JavaScript, checked: the table, addresses, keys and pairs of peers.
+use crate::filter::{Matched, PacketMatch, PacketRule, PacketRules, RulesChange};
 use crate::interface::OpenError;
+use crate::limits::{MAX_RULE_LAYERS, MAX_RULES};
 use crate::peer::Tunnel;
 use crate::peer_config::PeerConfig;
 use crate::probe_gate::{ProbePair, Word};
@@ -29,8 +31,23 @@ pub struct NativeTable {
     pub ranges: String,
     pub endpoints: String,
     pub local: String,
+    /// Undefined: the rules stay as they are.
+    pub rules: Option<NativeRules>,
 }
 
+/// Rules in few values, as `src/native.ts` says.
+#[napi(object)]
+pub struct NativeRules {
+    /// False: there are none, and all flows may begin.
+    pub given: bool,
+    pub ranges: String,
+    pub sets: Uint32Array,
+    pub rules: Uint32Array,
+    pub silent: bool,
+}
+
+/// A rule's word for any set.
+const ANY_SET: u32 = u32::MAX;
 const KEY_BYTES: usize = size_of::<Key>();
 
 /// Errors carry their code before a line end; `src/errors.ts` takes them apart.
@@ -74,6 +91,51 @@ pub fn socket_address(text: &str) -> Result<SocketAddr> {
 pub fn ranges(text: &str) -> impl Iterator<Item = Result<Prefix>> {
     text.split_ascii_whitespace()
         .map(|text| Prefix::parse(text).ok_or_else(|| bad_input(format!("not a range: {text:?}"))))
+}
+
+/// What a new table does to the rules.
+pub fn rules_change(rules: Option<&NativeRules>) -> Result<RulesChange> {
+    let Some(rules) = rules else { return Ok(RulesChange::Keep) };
+    if !rules.given {
+        return Ok(RulesChange::Set(None));
+    }
+    let mut sets = rules.sets.iter().copied();
+    let mut each = || sets.by_ref().next().ok_or_else(bad_rules);
+    let with_sets = |range: Result<Prefix>| {
+        let count = each()? as usize;
+        Ok((range?, (0..count).map(|_| each()).collect::<Result<_>>()?))
+    };
+    let ranges = ranges(&rules.ranges).map(with_sets).collect::<Result<_>>()?;
+    let mut words = rules.rules.iter().copied();
+    let mut layers = Vec::new();
+    while let Some(count) = words.next() {
+        layers.push((0..count).map(|_| rule(&mut words)).collect::<Result<Vec<_>>>()?);
+    }
+    if layers.len() > MAX_RULE_LAYERS || layers.iter().any(|layer| layer.len() > MAX_RULES) {
+        return Err(bad_input("more rules than the engine takes".into()));
+    }
+    Ok(RulesChange::Set(Some(PacketRules { ranges, layers, silent: rules.silent })))
+}
+
+fn rule(words: &mut impl Iterator<Item = u32>) -> Result<PacketRule> {
+    let mut next = || words.next().ok_or_else(bad_rules);
+    let set = |word| if word == ANY_SET { None } else { Some(word) };
+    let (from, to, count) = (set(next()?), set(next()?), next()?);
+    let on = (0..count).map(|_| {
+        let (protocol, ports) = (next()?, next()?);
+        let protocol = match protocol {
+            0 => Matched::Tcp,
+            1 => Matched::Udp,
+            2 => Matched::Icmp,
+            _ => return Err(bad_rules()),
+        };
+        Ok(PacketMatch { protocol, first_port: (ports >> 16) as u16, last_port: ports as u16 })
+    });
+    Ok(PacketRule { from, to, on: on.collect::<Result<_>>()? })
+}
+
+fn bad_rules() -> Error {
+    bad_input("rules whose parts do not fit together".into())
 }
 
 pub fn peer_configs(table: &NativeTable) -> Result<Vec<PeerConfig>> {

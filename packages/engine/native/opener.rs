@@ -2,13 +2,15 @@
 //!
 //! 1. Open each datagram, right behind the packet it probably follows.
 //! 2. Check its header and length, whether the source is this peer's, and whether the destination is ours or a guest's.
-//! 3. Join it to the packets before it.
-//! 4. Write to the device what is complete.
+//! 3. Ask the filter whether its flow may pass; a refusal is told to the sender.
+//! 4. Join it to the packets before it.
+//! 5. Write to the device what is complete.
 //!
 //! A peer's lock is held for `OPEN_RUN` packets at most, never over a write.
 use crate::clamp::clamp_segment_size;
 use crate::counters::Reason;
 use crate::events::Event;
+use crate::filter::{Filter, MAX_REPLY, Run, Verdict};
 use crate::forward::Forward;
 use crate::limits::*;
 use crate::packet::{Ip, is_multicast, parse};
@@ -174,6 +176,9 @@ pub struct Gate<'a> {
     from: Option<SocketAddr>,
     /// The addresses of the packet before, which was let through, and whither.
     known: Option<(IpAddr, IpAddr, Whither)>,
+    filter: &'a Filter,
+    /// The flow of packets that pass without being judged one by one.
+    run: Option<Run>,
     packets: u64,
     bytes: u64,
 }
@@ -181,13 +186,19 @@ pub struct Gate<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whither {
     Device,
-    /// To another peer: one of the two is a guest, whom this node carries for.
-    Peer,
+    /// To a guest, which this node receives for.
+    Guest,
+    /// From a guest to a member, who receives it and judges it.
+    Member,
 }
 
 impl<'a> Gate<'a> {
-    pub fn new(table: &'a Table, entry: &'a Entry, from: Option<SocketAddr>) -> Gate<'a> {
-        Gate { table, entry, from, known: None, packets: 0, bytes: 0 }
+    pub fn new(
+        filter: &'a Filter,
+        table: &'a Table,
+        (entry, from): (&'a Entry, Option<SocketAddr>),
+    ) -> Gate<'a> {
+        Gate { table, entry, from, known: None, filter, run: None, packets: 0, bytes: 0 }
     }
 
     /// Lets the `len` bytes in the joiner's slot through, or drops and counts them.
@@ -200,6 +211,9 @@ impl<'a> Gate<'a> {
         let packet = joiner.filled(len);
         match self.judge(packet) {
             Ok((ip, whither)) => {
+                if !self.filter(&packet[..ip.len], &ip, (whither, forward)) {
+                    return joiner.cancel();
+                }
                 clamp_segment_size(&mut packet[..ip.len], &ip, self.entry.segment_mtu(), true);
                 (self.packets, self.bytes) = (self.packets + 1, self.bytes + ip.len as u64);
                 if whither == Whither::Device {
@@ -211,6 +225,33 @@ impl<'a> Gate<'a> {
             Err(reason) => {
                 joiner.cancel();
                 self.entry.peer.counters.drop_one(reason);
+            }
+        }
+    }
+
+    /// Does the packet's flow pass? A refusal is counted, and pushed to `forward` for the sender.
+    #[inline]
+    fn filter(&mut self, packet: &[u8], ip: &Ip, (whither, forward): (Whither, &mut Forward)) -> bool {
+        let run = Run::of(packet, ip);
+        if run.is_some() && run == self.run {
+            return true;
+        }
+        let inbound = whither != Whither::Member;
+        let owner = |address| self.table.owner(address).map(|owner| owner.peer.id);
+        let view = self.table.filter_view(self.entry.peer.id, inbound, &owner);
+        match self.filter.judge(view, packet, ip) {
+            Verdict::Pass { runs } => {
+                self.run = run.filter(|_| runs);
+                true
+            }
+            Verdict::Refuse => {
+                self.run = None;
+                self.entry.peer.counters.drop_one(Reason::RefusedByRules);
+                let mut reply = [0; MAX_REPLY];
+                if let Some(len) = self.filter.refuse(view, packet, ip, &mut reply) {
+                    forward.push(&reply[..len]);
+                }
+                false
             }
         }
     }
@@ -237,8 +278,8 @@ impl<'a> Gate<'a> {
     /// A member's packets go on to guests alone, and a guest's to all whom the table names.
     fn whither(&self, destination: IpAddr) -> Option<Whither> {
         let owner = self.table.owner(destination);
-        if owner.is_some_and(|owner| self.passes_on_to(owner)) {
-            return Some(Whither::Peer);
+        if let Some(owner) = owner.filter(|owner| self.passes_on_to(owner)) {
+            return Some(if owner.is_guest() { Whither::Guest } else { Whither::Member });
         }
         self.table.is_local(destination).then_some(Whither::Device)
     }

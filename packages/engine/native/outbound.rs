@@ -3,16 +3,18 @@
 //!
 //! 1. Read one super-segment.
 //! 2. Look its destination up.
-//! 3. Tell TCP and other senders what fits.
-//! 4. Cut it and seal every packet into frames (for a legacy member, leave them as they are; without a tunnel, they wait).
-//! 5. Gather datagrams for the socket, or queue frames for the peer's stream; what has no room is dropped and counted.
-//! 6. Send, and wake the application, once the device is empty or enough has gathered.
+//! 3. Let the filter note its flow, so that what answers it passes.
+//! 4. Tell TCP and other senders what fits.
+//! 5. Cut it and seal every packet into frames (for a legacy member, leave them as they are; without a tunnel, they wait).
+//! 6. Gather datagrams for the socket, or queue frames for the peer's stream; what has no room is dropped and counted.
+//! 7. Send, and wake the application, once the device is empty or enough has gathered.
 //!
 //! All buffers are this thread's own and used again; a peer's lock is held only while sealing.
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::counters::{Counters, Reason};
 use crate::device::{DeviceQueue, Read};
 use crate::events::Event;
+use crate::filter::{MAX_REPLY, Run, Verdict};
 use crate::limits::*;
 use crate::outbox::Outbox;
 use crate::packet::{Ip, TCP, is_multicast, parse};
@@ -21,7 +23,7 @@ use crate::queues::{frames, push_frame};
 use crate::segments::{HEADER, Refused, cut, is_unfinished};
 use crate::sessions::Sessions;
 use crate::shared::Shared;
-use crate::table::{Entry, Path, View};
+use crate::table::{Entry, Path, Table, View};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -34,6 +36,8 @@ pub struct Outbound<'a> {
     input: Vec<u8>,
     frames: Vec<u8>,
     outbox: Outbox,
+    /// The flow of packets that pass without being judged one by one, and when it was judged last.
+    run: Option<(Run, u32)>,
     /// Reads since the outbox was sent last.
     reads: usize,
     /// The bytes for which the application has to be woken; none: it need not be.
@@ -45,7 +49,7 @@ impl<'a> Outbound<'a> {
         let (view, input) = (View::new(&shared.table), vec![0; HEADER + MAX_PACKET_BYTES]);
         let (frames, outbox) = (Vec::with_capacity(MAX_BATCH_BYTES), Outbox::new(queue));
         let queue = shared.device.queue(queue);
-        Outbound { shared, queue, view, input, frames, outbox, reads: 0, gathered: None }
+        Outbound { shared, queue, view, input, frames, outbox, run: None, reads: 0, gathered: None }
     }
 
     /// Runs until the engine stops or the device is gone.
@@ -67,7 +71,9 @@ impl<'a> Outbound<'a> {
     }
 
     fn packet(&mut self, len: usize) {
-        self.view.refresh(&self.shared.table);
+        if self.view.refresh(&self.shared.table) {
+            self.run = None;
+        }
         let (header, bytes) = self.input[..len].split_at_mut(self.queue.header_len().min(len));
         let header =
             if header.is_empty() { Ok(VirtioNetHdr::default()) } else { VirtioNetHdr::decode(header) };
@@ -78,6 +84,9 @@ impl<'a> Outbound<'a> {
         let Some(entry) = self.view.table().owner(ip.destination) else {
             return self.shared.counters.drop_one(unowned(ip.destination));
         };
+        if !passes(self.shared, (self.view.table(), entry), (bytes, &ip), &mut self.run) {
+            return;
+        }
         let (frames, outbox) = (&mut self.frames, &mut self.outbox);
         let mut sender = Sender { shared: self.shared, entry, frames, outbox, too_big: None };
         if sender.send(&header, &ip, bytes) {
@@ -105,6 +114,41 @@ impl<'a> Outbound<'a> {
     fn wake(&mut self) {
         if self.gathered.take().is_some() {
             self.shared.events.wake();
+        }
+    }
+}
+
+/// Does the filter let it leave? What this node sends to its own guest for a network that it routes, it also receives.
+#[inline]
+fn passes(
+    shared: &Shared,
+    (table, entry): (&Table, &Entry),
+    (bytes, ip): (&[u8], &Ip),
+    known: &mut Option<(Run, u32)>,
+) -> bool {
+    let (filter, run) = (&shared.filter, Run::of(bytes, ip));
+    if let (Some(run), Some((known, at))) = (run, *known)
+        && run == known
+        && at == filter.now()
+    {
+        return true;
+    }
+    let inbound = entry.is_guest() && !table.is_own(ip.source);
+    let owner = |address| table.owner(address).map(|owner| owner.peer.id);
+    let view = table.filter_view(entry.peer.id, inbound, &owner);
+    *known = None;
+    match filter.judge(view, bytes, ip) {
+        Verdict::Pass { runs } => {
+            *known = run.filter(|_| runs).map(|run| (run, filter.now()));
+            true
+        }
+        Verdict::Refuse => {
+            entry.peer.counters.drop_one(Reason::RefusedByRules);
+            let mut reply = [0; MAX_REPLY];
+            if let Some(len) = filter.refuse(view, bytes, ip, &mut reply) {
+                shared.tell(&reply[..len]);
+            }
+            false
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::checksum::{fold, sum};
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::device::Device;
 use crate::engine::Engine;
+use crate::filter::RulesChange;
 use crate::packet::parse;
 use crate::peer::Tunnel;
 use crate::peer_config::PeerConfig;
@@ -255,7 +256,7 @@ proptest! {
             path: Path::STREAM,
         };
         let local = Prefix { address: [10, 1, 0, 9].into(), length: 32 };
-        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local]).unwrap();
+        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local], RulesChange::Keep).unwrap();
         let strange = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = SocketAddr::new([127, 0, 0, 1].into(), engine.port().unwrap());
         for bytes in &streams {

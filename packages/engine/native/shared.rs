@@ -4,6 +4,7 @@ use crate::counters::{Counters, Reason};
 use crate::datagrams::Datagrams;
 use crate::device::{Device, Waker};
 use crate::events::{Event, Events};
+use crate::filter::Filter;
 use crate::packet::Ip;
 use crate::segments::HEADER;
 use crate::sessions::Identity;
@@ -21,6 +22,7 @@ pub struct Shared {
     pub device: Device,
     pub identity: Identity,
     pub table: Current,
+    pub filter: Filter,
     pub events: Events,
     pub work: Work,
     /// None: all goes over streams.
@@ -99,10 +101,16 @@ impl Shared {
     pub fn tell_too_big(&self, packet: &[u8], ip: &Ip, mtu: usize) {
         let mut message = [0; MAX_TOO_BIG];
         if let Some(len) = too_big(packet, ip, mtu, &mut message) {
-            let mut piece = [0; HEADER + MAX_TOO_BIG];
-            piece[HEADER..].copy_from_slice(&message);
-            self.device.queue(0).write(&piece[..HEADER + len]);
+            self.tell(&message[..len]);
         }
+    }
+
+    /// Writes a short packet of the engine's own to the device.
+    pub fn tell(&self, message: &[u8]) {
+        let mut piece = [0; HEADER + MAX_TOO_BIG];
+        let len = message.len().min(MAX_TOO_BIG);
+        piece[HEADER..HEADER + len].copy_from_slice(&message[..len]);
+        self.device.queue(0).write(&piece[..HEADER + len]);
     }
 
     /// Runs a thread's work; its end, however it comes, is told and takes nothing else down.

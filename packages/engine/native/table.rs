@@ -1,51 +1,14 @@
 //! Which peer owns an address: one immutable value, made from the whole and swapped in as a whole.
+use crate::filter::{self, Rules};
 use crate::peer::{Peer, Tunnel};
+pub use crate::ranges::Prefix;
+use crate::ranges::{Families, NOBODY};
 use crate::sessions::Key;
 use crate::sockets::OWN;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A network address and how many of its bits count. Host bits are ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prefix {
-    pub address: IpAddr,
-    pub length: u8,
-}
-
-impl Prefix {
-    /// `10.1.0.0/24`, `fd00::/64`.
-    pub fn parse(text: &str) -> Option<Prefix> {
-        let (address, length) = text.split_once('/')?;
-        let prefix = Prefix { address: address.parse().ok()?, length: length.parse().ok()? };
-        let most = if prefix.address.is_ipv4() { 32 } else { 128 };
-        (prefix.length <= most).then_some(prefix)
-    }
-
-    pub fn text(&self) -> String {
-        format!("{}/{}", self.address, self.length)
-    }
-
-    /// The bits of an address that do not count.
-    fn host(&self) -> u128 {
-        let bits = if self.address.is_ipv4() { 32 } else { 128 };
-        u128::MAX.checked_shr(128 - bits + u32::from(self.length)).unwrap_or(0)
-    }
-
-    /// The network's own address, as a number.
-    pub fn first(&self) -> u128 {
-        let bits = match self.address {
-            IpAddr::V4(v4) => v4.to_bits().into(),
-            IpAddr::V6(v6) => v6.to_bits(),
-        };
-        bits & !self.host()
-    }
-
-    fn last(&self) -> u128 {
-        self.first() | self.host()
-    }
-}
 
 pub struct Entry {
     pub peer: Arc<Peer>,
@@ -92,15 +55,24 @@ impl Path {
     pub const HEARD: Path = Path { endpoint: None, stream: false, socket: OWN };
 }
 
-const NOBODY: u32 = u32::MAX;
-
 #[derive(Default)]
 pub struct Table {
     entries: Vec<Entry>,
     by_id: HashMap<u32, usize>,
     by_key: HashMap<Key, usize>,
     owners: Families,
+    /// `OWN_ADDRESS` or `ROUTED`.
     local: Families,
+    rules: Option<Arc<Rules>>,
+    generation: u32,
+}
+
+/// Of what is local: an address of this node's, and a network that it routes for others.
+const OWN_ADDRESS: u32 = 0;
+const ROUTED: u32 = 1;
+
+fn kind_of(prefix: &Prefix) -> u32 {
+    if prefix.is_address() { OWN_ADDRESS } else { ROUTED }
 }
 
 impl Table {
@@ -122,8 +94,33 @@ impl Table {
             entries: entries.into_iter().map(|(entry, _)| entry).collect(),
             by_id,
             owners,
-            local: Families::new(local.iter().map(|prefix| (*prefix, 0))),
+            local: Families::new(local.iter().map(|prefix| (*prefix, kind_of(prefix)))),
+            rules: None,
+            generation: 0,
         }
+    }
+
+    /// The same with the rules by which flows may begin. Each change of rules has another number.
+    pub fn with_rules(self, rules: Option<Arc<Rules>>, generation: u32) -> Table {
+        Table { rules, generation, ..self }
+    }
+
+    /// How the filter sees a packet that comes from the peer, or goes to it.
+    pub fn filter_view<'a>(
+        &'a self,
+        peer: u32,
+        inbound: bool,
+        owner: &'a dyn Fn(IpAddr) -> Option<u32>,
+    ) -> filter::View<'a> {
+        filter::View { rules: self.rules.as_deref(), generation: self.generation, owner, peer, inbound }
+    }
+
+    pub fn rules(&self) -> Option<&Arc<Rules>> {
+        self.rules.as_ref()
+    }
+
+    pub fn generation(&self) -> u32 {
+        self.generation
     }
 
     #[inline]
@@ -134,6 +131,12 @@ impl Table {
     #[inline]
     pub fn is_local(&self, address: IpAddr) -> bool {
         self.local.owner(address) != NOBODY
+    }
+
+    /// True for an address of this node's own; false for those that it routes.
+    #[inline]
+    pub fn is_own(&self, address: IpAddr) -> bool {
+        self.local.owner(address) == OWN_ADDRESS
     }
 
     pub fn entry(&self, id: u32) -> Option<&Entry> {
@@ -147,86 +150,6 @@ impl Table {
 
     pub fn entries(&self) -> &[Entry] {
         &self.entries
-    }
-}
-
-/// Who owns which addresses of IPv4, and of IPv6.
-#[derive(Default)]
-struct Families {
-    v4: Ranges,
-    v6: Ranges,
-}
-
-impl Families {
-    fn new(prefixes: impl Iterator<Item = (Prefix, u32)>) -> Families {
-        let (v4, v6): (Vec<_>, Vec<_>) = prefixes.partition(|(prefix, _)| prefix.address.is_ipv4());
-        Families { v4: Ranges::new(v4), v6: Ranges::new(v6) }
-    }
-
-    #[inline]
-    fn owner(&self, address: IpAddr) -> u32 {
-        match address {
-            IpAddr::V4(v4) => self.v4.owner(v4.to_bits().into()),
-            IpAddr::V6(v6) => self.v6.owner(v6.to_bits()),
-        }
-    }
-}
-
-/// Prefixes as disjoint ranges, so that the longest match is one binary search, whatever prefixes there are.
-struct Ranges {
-    /// First addresses, ascending; the first one is the least address there is.
-    starts: Vec<u128>,
-    owners: Vec<u32>,
-}
-
-impl Default for Ranges {
-    fn default() -> Self {
-        Ranges { starts: vec![0], owners: vec![NOBODY] }
-    }
-}
-
-impl Ranges {
-    /// Prefixes nest or are apart, so a stack knows who owns what behind each end.
-    fn new(prefixes: Vec<(Prefix, u32)>) -> Ranges {
-        let mut spans: Vec<(u128, u128, u32)> =
-            prefixes.into_iter().map(|(prefix, owner)| (prefix.first(), prefix.last(), owner)).collect();
-        // the outer one first where two begin alike
-        spans.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)));
-        let mut ranges = Ranges::default();
-        let mut enclosing: Vec<(u128, u32)> = Vec::new();
-        for (first, last, owner) in spans {
-            ranges.leave(&mut enclosing, Some(first));
-            ranges.start(first, owner);
-            enclosing.push((last, owner));
-        }
-        ranges.leave(&mut enclosing, None);
-        ranges
-    }
-
-    /// Ends those spans that lie wholly before `next`, or all.
-    fn leave(&mut self, enclosing: &mut Vec<(u128, u32)>, next: Option<u128>) {
-        while let Some((last, _)) = enclosing.pop_if(|(last, _)| next.is_none_or(|next| *last < next)) {
-            let outer = enclosing.last().map_or(NOBODY, |(_, owner)| *owner);
-            if let Some(behind) = last.checked_add(1) {
-                self.start(behind, outer);
-            }
-        }
-    }
-
-    fn start(&mut self, first: u128, owner: u32) {
-        match (self.starts.last(), self.owners.last_mut()) {
-            (Some(start), Some(last)) if *start == first => *last = owner,
-            _ => {
-                self.starts.push(first);
-                self.owners.push(owner);
-            }
-        }
-    }
-
-    #[inline]
-    fn owner(&self, address: u128) -> u32 {
-        let behind = self.starts.partition_point(|start| *start <= address);
-        behind.checked_sub(1).and_then(|at| self.owners.get(at)).copied().unwrap_or(NOBODY)
     }
 }
 
@@ -280,7 +203,6 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::random::Random;
 
     fn table(owners: &[&[&str]], local: &[&str]) -> Table {
         let prefixes =
@@ -324,54 +246,6 @@ mod tests {
         {
             assert_eq!(table.is_local(address.parse().unwrap()), expected, "{address}");
         }
-    }
-
-    #[test]
-    fn refuses_prefixes_that_cannot_be() {
-        for text in ["10.1.0.0/33", "fd00::/129", "10.1.0.0", "10.1/8", "x/8", "10.1.0.0/-1"] {
-            assert_eq!(Prefix::parse(text), None, "{text}");
-        }
-    }
-
-    /// Every prefix, one by one.
-    fn slow(prefixes: &[(Prefix, u32)], address: u128) -> u32 {
-        let holds = |prefix: &Prefix| prefix.first() <= address && address <= prefix.last();
-        let matching = prefixes.iter().filter(|(prefix, _)| holds(prefix));
-        matching.max_by_key(|(prefix, _)| prefix.length).map_or(NOBODY, |(_, owner)| *owner)
-    }
-
-    fn agrees(seed: u64, draw: impl Fn(&mut Random) -> u128, to: impl Fn(u128) -> IpAddr, bits: usize) {
-        let mut random = Random::new(seed);
-        for _ in 0..300 {
-            let mut prefixes: Vec<(Prefix, u32)> = Vec::new();
-            for owner in 0..random.below(40) as u32 {
-                let drawn = Prefix { address: to(draw(&mut random)), length: random.below(bits + 1) as u8 };
-                if !prefixes.iter().any(|(other, _)| {
-                    slow(&[(*other, 0)], drawn.first()) == 0 && other.length == drawn.length
-                }) {
-                    prefixes.push((drawn, owner));
-                }
-            }
-            let ranges = Ranges::new(prefixes.clone());
-            let edges = prefixes.iter().map(|(prefix, _)| (prefix.first(), prefix.last()));
-            let mut asked: Vec<u128> =
-                edges.flat_map(|(a, b)| [Some(a), Some(b), b.checked_add(1)]).flatten().collect();
-            asked.extend((0..50).map(|_| draw(&mut random)));
-            for address in asked {
-                let slowly = slow(&prefixes, address);
-                assert_eq!(ranges.owner(address), slowly, "seed {seed}: {address:?} in {prefixes:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn agrees_with_the_slow_twin() {
-        // few distinct bits, so that prefixes nest often
-        let v4 = |random: &mut Random| ((random.next() as u32) & 0xc003_0007).into();
-        agrees(5, v4, |bits| std::net::Ipv4Addr::from_bits(bits as u32).into(), 32);
-        let v6 =
-            |random: &mut Random| (random.next() as u128) << 64 & (0xf << 120) | (random.next() & 7) as u128;
-        agrees(6, v6, |bits| std::net::Ipv6Addr::from_bits(bits).into(), 128);
     }
 
     #[test]

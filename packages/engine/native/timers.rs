@@ -3,7 +3,7 @@
 use crate::counters::Reason;
 use crate::events::Event;
 use crate::greetings::Greetings;
-use crate::limits::TICK;
+use crate::limits::{TICK, TICKS_PER_SECOND};
 use crate::shared::Shared;
 use crate::table::{Entry, View};
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,12 +13,15 @@ use std::time::Instant;
 pub fn run(shared: &Shared) -> Result<(), String> {
     let mut view = View::new(&shared.table);
     let (mut frames, mut greetings) = (Vec::new(), Greetings::default());
+    let began = Instant::now();
     loop {
         shared.waker.pause(TICK);
         if shared.stopping() {
             return Ok(());
         }
         view.refresh(&shared.table);
+        let ticks = began.elapsed().as_millis() * u128::from(TICKS_PER_SECOND) / 1_000;
+        shared.filter.set_now(ticks as u32);
         for entry in view.table().entries() {
             if entry.peer.live.load(Relaxed) {
                 tick(shared, entry, &mut frames);

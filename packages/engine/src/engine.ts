@@ -17,6 +17,7 @@ import { engineError, fromNative } from './errors.ts'
 import { nativeUdp, type UdpInit } from './native-init.ts'
 import { KEY_BYTES } from './limits.ts'
 import { loadAddon, type NativeAddon, type NativeEngine, type NativeInit } from './native.ts'
+import { decodeHits, decodeRefusal, type PacketRules, type Refusal } from './rules.ts'
 import { decodeStats, type DropReason, type EngineStats } from './stats.ts'
 import {
   checkTable,
@@ -171,6 +172,8 @@ class NativeBackedEngine {
   #numbers = new Map<string, number>()
   #owners = new Map<number, TableOwner>()
   #nextNumber = 1
+  /** The rules of the table in use. */
+  #rules: PacketRules | undefined
   #closed = false
 
   constructor(
@@ -211,11 +214,32 @@ class NativeBackedEngine {
       numbers.set(name, number)
       this.#owners.set(number, owner)
     }
-    const encoded = encodeTable(table, (name) => numbers.get(name) ?? 0)
+    const encoded = encodeTable(table, (name) => numbers.get(name) ?? 0, this.#rules)
     guarded(() => this.#native.setTable(encoded))
     // a copy of all secrets, which the collector might keep for long
     encoded.keys.fill(0)
     this.#numbers = numbers
+    this.#rules = table.rules
+  }
+
+  /**
+   * What the rules refused since the last call, most frequent first: at most 1,024 kinds, 64 of one peer, and ports beyond
+   * that together.
+   */
+  takeRefusals(): readonly Refusal[] {
+    if (this.#closed) return []
+    const refusals = this.#native.takeRefusals().map(decodeRefusal)
+    return refusals.sort((one, other) => other.count - one.count)
+  }
+
+  /** How many flows each rule of the table allowed since its layer was given, in the shape of `rules.layers`. */
+  ruleHits(): readonly (readonly number[])[] {
+    return this.#closed ? [] : decodeHits(this.#rules, this.#native.ruleHits())
+  }
+
+  /** The number of flows that the filter follows. */
+  get flowCount(): number {
+    return this.#closed ? 0 : this.#native.flowCount()
   }
 
   /** Makes these the interface's addresses; those that stay are not touched. */

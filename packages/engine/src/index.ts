@@ -38,6 +38,7 @@ export {
 export { MAX_BATCH_BYTES, MAX_OUTBOUND_BYTES } from './limits.ts'
 export { allowFragments, capSegments, markSocket, trimMemory } from './process-calls.ts'
 export type { UdpInit } from './native-init.ts'
+export type { PacketMatch, PacketRule, PacketRules, Refusal } from './rules.ts'
 export {
   DROP_REASONS,
   type DropReason,

@@ -6,6 +6,7 @@
  * - Packets for a peer without a tunnel do not wait. The node looks for the peer (`pathNeeded`).
  * - Paths that take less than the tunnel's MTU are not used.
  * - There are no tunnels to legacy members and no guests.
+ * - There is no filter for rules: while the table has rules, there are no peers.
  * - Bytes are counted sealed, and packets not at all.
  */
 import type { Cidr } from '@mesh/core'

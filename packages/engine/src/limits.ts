@@ -10,5 +10,12 @@ export const MIN_MTU = 576
 export const MAX_MTU = 65_535
 /** Length of X25519 keys and of WireGuard's preshared keys. */
 export const KEY_BYTES = 32
+/** The most rules of a layer, and the most layers. */
+export const MAX_RULES = 4096
+export const MAX_RULE_LAYERS = 4
+/** The most ranges that rules name sets for. */
+export const MAX_RULE_RANGES = 65_536
+/** The most protocols and ranges of ports that one rule names. */
+export const MAX_MATCHES = 256
 /** Length of the big-endian number before each frame that says how many bytes it has. */
 export const FRAME_PREFIX_BYTES = 2

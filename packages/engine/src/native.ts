@@ -55,6 +55,33 @@ export interface NativeTable {
   /** Where the socket sends to, of each peer whose path names it, in order, a space between two. */
   readonly endpoints: string
   readonly local: string
+  /** Undefined: the rules stay as they are. */
+  readonly rules?: NativeRules
+}
+
+/** Rules in few values. */
+export interface NativeRules {
+  /** False: there are none, and all flows may begin. */
+  readonly given: boolean
+  /** A space between two. */
+  readonly ranges: string
+  /** For each range the count of its sets, then these. */
+  readonly sets: Uint32Array
+  /**
+   * For each layer the count of its rules, then for each rule: the set of the source and of the destination (4,294,967,295 for
+   * any), the count of its matches, and for each match two numbers. The first is 0 for TCP, 1 for UDP and 2 for ICMP; the
+   * second holds the first port in its upper 16 bits and the last port in its lower 16.
+   */
+  readonly rules: Uint32Array
+  readonly silent: boolean
+}
+
+export interface NativeRefusal {
+  readonly source: string
+  readonly destination: string
+  readonly protocol: number
+  readonly port?: number | null
+  readonly count: number
 }
 
 /** All sums since the engine was opened. */
@@ -85,6 +112,10 @@ export interface NativeEngine {
   readonly publicKey: Uint8Array
   interface(): { name: string; mtu: number; offload: boolean; offloadUdp: boolean }
   setTable(table: NativeTable): void
+  takeRefusals(): NativeRefusal[]
+  /** The flows that each rule allowed, layer by layer. */
+  ruleHits(): Float64Array
+  flowCount(): number
   setAddresses(addresses: readonly string[]): void
   setRoutes(routes: readonly string[]): void
   restore(addresses: readonly string[], mtu: number): { restored: string[]; failed: string[] }

@@ -23,6 +23,7 @@ export const DROP_REASONS = [
   'unknownPeer',
   'spoofedSource',
   'notForUs',
+  'refusedByRules',
   'deviceRefused',
   'notSent',
   'probeRefused',

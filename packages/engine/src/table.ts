@@ -6,6 +6,7 @@ import type { Cidr, IpAddress, PeerId } from '@mesh/core'
 import { engineError } from './errors.ts'
 import { KEY_BYTES, MAX_MTU, MIN_MTU } from './limits.ts'
 import type { NativeTable } from './native.ts'
+import { checkRules, encodeRules, type PacketRules } from './rules.ts'
 
 const STREAM = { kind: 'stream' } as const
 /** The addon's word for a path to wherever a guest was heard. */
@@ -22,6 +23,11 @@ export interface EngineTable {
   readonly peers: readonly EnginePeer[]
   /** Stock WireGuard devices, which speak with this node alone. */
   readonly guests?: readonly EngineGuest[]
+  /**
+   * The rules by which flows may begin; undefined: all may. The same object as in the table before is not compiled
+   * again. Flows are followed without rules too, so that the first rules end what they do not allow and nothing else.
+   */
+  readonly rules?: PacketRules | undefined
 }
 
 /**
@@ -86,8 +92,9 @@ export type Tunnel =
     }
   | { readonly kind: 'legacy' }
 
-/** @throws MeshError `engine.bad_table` for a peer or range named twice, and keys or MTUs that cannot be */
-export function checkTable({ peers, guests = [] }: EngineTable): void {
+/** @throws MeshError `engine.bad_table` for a peer or range named twice, and keys, MTUs or rules that cannot be */
+export function checkTable({ peers, guests = [], rules }: EngineTable): void {
+  if (rules !== undefined) checkRules(rules)
   const named = new Set<PeerId>()
   const owners = new Map<Cidr, PeerId>()
   for (const { peer, allowed, mtu, tunnel } of peers) {
@@ -121,8 +128,17 @@ export type TableOwner =
   | { readonly peer: PeerId; readonly guest?: undefined }
   | { readonly peer?: undefined; readonly guest: string }
 
-/** Builds the table for the addon. @param numberOf gives the number by which it knows a peer, or the key of a guest */
-export function encodeTable(table: EngineTable, numberOf: (name: string) => number): NativeTable {
+/**
+ * Builds the table for the addon.
+ *
+ * @param numberOf gives the number by which it knows a peer, or the key of a guest
+ * @param before the rules of the table before: if they are the same they are left out
+ */
+export function encodeTable(
+  table: EngineTable,
+  numberOf: (name: string) => number,
+  before?: PacketRules,
+): NativeTable {
   const { guests = [] } = table
   const peers: number[] = []
   const keys: Uint8Array[] = []
@@ -150,6 +166,7 @@ export function encodeTable(table: EngineTable, numberOf: (name: string) => numb
     ranges: ranges.join(' '),
     endpoints: endpoints.join(' '),
     local: table.local.join(' '),
+    ...(table.rules !== before && { rules: encodeRules(table.rules) }),
   }
 }
 

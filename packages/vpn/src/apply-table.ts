@@ -13,6 +13,7 @@ import { isIpv4 } from './addresses/ip-math.ts'
 import type { EngineSupervisor } from './engine-supervisor.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { buildEngineTable } from './table/engine-table.ts'
+import type { OwnRules } from './rules/own-rules.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnNetwork } from './ports.ts'
 
@@ -34,6 +35,7 @@ interface TableApplierComponents {
   readonly supervisor: EngineSupervisor
   readonly tunnels: Tunnels
   readonly network: Pick<VpnNetwork, 'blockRanges'>
+  readonly rules: Pick<OwnRules, 'apply'>
   readonly log: Logger
 }
 
@@ -64,13 +66,14 @@ export class TableApplier {
 
   /** Gives the engine the table with the tunnels of now. */
   setEngineTable(): void {
-    const { supervisor, tunnels, log } = this.#components
+    const { supervisor, tunnels, rules, log } = this.#components
     const table = this.#table
     if (table === undefined) return
     const tunnelOf = (peer: PeerId) => tunnels.chosenOf(peer)
     try {
       const { advertised, guestMtu } = this.#init
-      supervisor.setTable(buildEngineTable(table, { own: table.own, advertised, tunnelOf, guestMtu }))
+      const built = buildEngineTable(table, { own: table.own, advertised, tunnelOf, guestMtu })
+      rules.apply(built, (ruled) => supervisor.setTable(ruled))
     } catch (error) {
       log.error('table not set', { error })
     }

@@ -10,7 +10,7 @@
  * Stop: the reverse.
  */
 import { type AddressInRange, type Cidr, type PeerId, untilAborted } from '@mesh/core'
-import type { EngineEvent, EngineInterface } from '@mesh/engine'
+import type { EngineEvent, EngineInterface, PacketRules } from '@mesh/engine'
 import {
   type AddedGuest,
   type GuestRequest,
@@ -31,6 +31,7 @@ import { checkInit, type CheckedAgainst } from './check-init.ts'
 import { EngineSupervisor } from './engine-supervisor.ts'
 import { unknownPeer, vpnError } from './errors.ts'
 import { OwnExit } from './exit.ts'
+import { OwnRules } from './rules/own-rules.ts'
 import { findProblems, listNeighbours } from './find-problems.ts'
 import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
@@ -67,6 +68,7 @@ class MeshVpn implements Vpn {
   readonly #guests: Guests
   readonly #exit: OwnExit
   readonly #reach: ProviderReach
+  readonly #rules: OwnRules
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
   /** The steps that undo what starting began, in the reverse order. */
@@ -124,6 +126,15 @@ class MeshVpn implements Vpn {
       },
       { ...components, store: components.guestStore ?? NO_STORE },
     )
+    this.#rules = new OwnRules(
+      {
+        ...init,
+        engine: () => this.#parts?.supervisor,
+        onChange: () => this.#rulesChanged(),
+        onRefusals: (refusals) => this.#listeners.emit({ type: 'refusals', refusals }),
+      },
+      components,
+    )
     this.#exit = new OwnExit(init.exitNode, {
       ...components,
       store: components.exitStore ?? NO_STORE,
@@ -155,6 +166,10 @@ class MeshVpn implements Vpn {
   setExitNode(wanted: string | undefined): void {
     this.#exit.change(wanted)
     this.#watch?.rebuild()
+  }
+
+  setRules(rules: PacketRules | undefined): void {
+    this.#rules.set(rules)
   }
 
   announceAgain(): void {
@@ -189,6 +204,7 @@ class MeshVpn implements Vpn {
       interface: this.interface,
       addresses: this.addresses(),
       exit: this.#exit.status(),
+      rules: this.#rules.status(),
       init: this.#init,
       ownRoutes: ownRoutesStatus(this.#init, this.#components),
       table: this.#table,
@@ -208,6 +224,7 @@ class MeshVpn implements Vpn {
       tunnels: this.#parts?.tunnels,
       init: this.#init,
       guests: this.#guests,
+      rules: this.#rules,
       exit: this.#exit.status(),
       table: this.#table,
     })
@@ -248,11 +265,13 @@ class MeshVpn implements Vpn {
     const { advertiseRoutes = [], mtu = DEFAULT_MTU } = this.#init
     signal.throwIfAborted()
     checkInit(this.#init, this.#checked)
+    this.#rules.check()
     if (!this.#checked.takesIpv6) log.info('interface has IPv4 only', { mtu, leastForIpv6: MIN_IPV6_MTU })
     network.blockRanges(this.#ranges)
     this.#ends.push(() => network.blockRanges([]))
     this.#ends.push(host.watchProblems?.(() => this.#tellProblems()) ?? (() => {}))
     const { tunnels } = (this.#parts = this.#openParts())
+    this.#ends.push(this.#rules.begin())
     await tunnels.start()
     signal.throwIfAborted()
     const read = tableInputs(
@@ -367,7 +386,7 @@ class MeshVpn implements Vpn {
           if (this.#isUp) this.#listeners.emit({ type: 'addresses', addresses })
         },
       },
-      { supervisor, tunnels, network, log },
+      { supervisor, tunnels, network, rules: this.#rules, log },
     )
     return { supervisor, tunnels, applier }
   }
@@ -377,6 +396,11 @@ class MeshVpn implements Vpn {
     this.#parts?.applier.apply(table)
     this.#exit.learn(table.exit)
     this.#reach.follow(contestedIn(table))
+    this.#tellProblems()
+  }
+
+  #rulesChanged(): void {
+    this.#parts?.applier.setEngineTable()
     this.#tellProblems()
   }
 

@@ -12,6 +12,7 @@ import type {
   EngineInterface,
   EngineStats,
   EngineTable,
+  Refusal,
   Restored,
 } from '@mesh/engine'
 import { InterfaceKeeper } from './interface-keeper.ts'
@@ -130,6 +131,16 @@ export class EngineSupervisor {
   stats(): EngineStats {
     const stats = this.#counted()
     return { ...stats, device: add(stats.device, this.#left) }
+  }
+
+  /** What the rules refused since the last call. */
+  takeRefusals(): readonly Refusal[] {
+    return this.#engine?.takeRefusals() ?? []
+  }
+
+  /** How many flows each rule allowed. */
+  ruleHits(): readonly (readonly number[])[] {
+    return this.#engine?.ruleHits() ?? []
   }
 
   #counted(): EngineStats {

@@ -32,6 +32,8 @@ export type VpnErrorCode =
   | 'vpn.guest_not_kept'
   /** The kernel's WireGuard carries for members alone. */
   | 'vpn.guests_need_engine'
+  /** The kernel's WireGuard carries, and has no filter for rules. */
+  | 'vpn.rules_need_engine'
   /** Guests come over UDP alone, and this node has no socket. */
   | 'vpn.no_udp'
   /** It is not known where a guest finds this node. */

@@ -4,6 +4,7 @@ import { checkNotTaken, findClashes } from './addresses/check-addresses.ts'
 import type { TableApplier } from './apply-table.ts'
 import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
+import type { OwnRules } from './rules/own-rules.ts'
 import type { OwnAddresses } from './own-addresses.ts'
 import { networkInRange, noIpv6, notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
@@ -25,6 +26,7 @@ interface FindProblemsInput extends Pick<VpnComponents, 'ledger' | 'host' | 'clo
   /** Undefined: there is no interface. */
   readonly tunnels: Pick<Tunnels, 'chosenOf'> | undefined
   readonly guests: Guests
+  readonly rules: Pick<OwnRules, 'problems'>
   readonly exit: VpnExitStatus | undefined
   readonly table: VpnTable | undefined
 }
@@ -41,6 +43,7 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...(applier?.routesError === undefined ? [] : [routesNotSet(applier.routesError)]),
     ...(input.tunnels === undefined ? [] : forwardingProblems(init, host)),
     ...legacyProblems(input),
+    ...input.rules.problems(),
     ...guests.problems(),
     ...exitProblems(exit, table?.exit),
     ...(host.problems?.() ?? []),

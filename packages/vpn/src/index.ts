@@ -12,9 +12,11 @@ export { type TransferComponents, transferLeadership } from './legacy/leadership
 export { deriveIpv6Range } from './addresses/derive-ipv6.ts'
 export { createVpn } from './create-vpn.ts'
 export type { VpnErrorCode } from './errors.ts'
+export type { PacketMatch, PacketRule, PacketRules, Refusal } from '@mesh/engine'
 export {
   type AcceptedRoute,
   type AddedGuest,
+  type CountedRefusal,
   type ExitFault,
   type GuestRequest,
   type GuestStatus,
@@ -27,6 +29,7 @@ export {
   type IgnoredReason,
   type LeaseInit,
   type MachineDescription,
+  type RulesStatus,
   type StaticPeer,
   type Vpn,
   type VpnExitStatus,

@@ -145,7 +145,16 @@ export interface VpnNetwork {
 /** The engine as the tunnels see it. */
 export type TunnelEngine = Omit<
   Engine,
-  'interface' | 'setTable' | 'setAddresses' | 'setRoutes' | 'restore' | 'stats' | 'close'
+  | 'interface'
+  | 'setTable'
+  | 'takeRefusals'
+  | 'ruleHits'
+  | 'flowCount'
+  | 'setAddresses'
+  | 'setRoutes'
+  | 'restore'
+  | 'stats'
+  | 'close'
 >
 
 export type VpnLedger = Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'admits' | 'put' | 'delete' | 'subscribe'>

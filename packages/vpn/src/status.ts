@@ -8,7 +8,7 @@ import type { OwnRoute, VpnInit, VpnPeerStatus, VpnStatus } from './vpn.ts'
 
 const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
 
-interface VpnStatusInput extends Pick<VpnStatus, 'state' | 'interface' | 'addresses' | 'exit'> {
+interface VpnStatusInput extends Pick<VpnStatus, 'state' | 'interface' | 'addresses' | 'exit' | 'rules'> {
   readonly init: Pick<VpnInit, 'advertiseRoutes' | 'machine'>
   readonly ownRoutes: readonly OwnRoute[]
   readonly table: VpnTable | undefined

@@ -1,6 +1,14 @@
 /** A node's VPN, as the rest of the node sees it; `createVpn` makes one. */
 import type { AddressInRange, Cidr, Clock, IpAddress, Logger, PeerId, Random } from '@mesh/core'
-import type { Engine, EngineCounters, EngineInit, EngineInterface, UdpInit } from '@mesh/engine'
+import type {
+  Engine,
+  EngineCounters,
+  EngineInit,
+  EngineInterface,
+  PacketRules,
+  Refusal,
+  UdpInit,
+} from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
 
@@ -68,6 +76,8 @@ export interface VpnInit {
   readonly dnsPlaces?: readonly DnsPlace[]
   /** How long a heartbeat keeps its owner's entries, in ms; default 480 s. */
   readonly livenessMs?: number
+  /** The rules by which others may begin flows to this node, in force before there is an interface; default: all may. */
+  readonly rules?: PacketRules | undefined
 }
 
 export interface LeaseInit {
@@ -245,6 +255,11 @@ export interface Vpn {
    * dropped. At no moment does the one before get what is for the other.
    */
   setExitNode(wanted: string | undefined): void
+  /**
+   * Puts other rules in force, at once; undefined: all flows may begin. Flows that are no longer allowed end at their
+   * next packet, and nothing else is cut. What this node begins itself needs no rule.
+   */
+  setRules(rules: PacketRules | undefined): void
   /** Writes this machine's records again: what they say of it, the families of its exit for example, has changed. */
   announceAgain(): void
   /** Calls the listener with each event; the returned function unsubscribes. */
@@ -286,6 +301,22 @@ export interface VpnStatus {
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   /** How often peers did something against the protocols of the VPN since the start, by code. */
   readonly refusals: Readonly<Record<string, number>>
+  /** What the rules allowed and refused; undefined: there are none. */
+  readonly rules?: RulesStatus | undefined
+}
+
+export interface RulesStatus {
+  /** The number of flows that each rule allowed since it is in force, in the shape of `PacketRules.layers`. */
+  readonly hits: readonly (readonly number[])[]
+  /** What was refused since the start, at most 256, the newest first. */
+  readonly refusals: readonly CountedRefusal[]
+}
+
+/** Packets that were refused, alike in all but the port of their source. */
+export interface CountedRefusal extends Refusal {
+  /** Unix ms of the first and of the last one. */
+  readonly since: number
+  readonly last: number
 }
 
 /**
@@ -415,3 +446,5 @@ export type VpnEvent =
   | { readonly type: 'path'; readonly peer: PeerId; readonly udp: UdpStatus }
   /** The peer has not answered for 90 seconds. */
   | { readonly type: 'silent'; readonly peer: PeerId }
+  /** The rules refused these packets since the last such event, a second ago or more; the most frequent come first. */
+  | { readonly type: 'refusals'; readonly refusals: readonly Refusal[] }

@@ -43,6 +43,8 @@ export function logVpn(vpn: LoggedVpn, log: Logger): () => void {
         const { state, endpoint, reason, rttMs } = event.udp
         return log.debug('path to a machine', { peer: event.peer, state, ...endpoint, reason, rttMs })
       }
+      case 'refusals':
+        return log.debug('refused by rules', { kinds: event.refusals.length })
       case 'silent':
         reached.delete(event.peer)
         return log.info('machine is silent', { peer: shortPeerId(event.peer) })

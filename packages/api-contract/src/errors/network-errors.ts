@@ -109,6 +109,11 @@ export const networkErrors = {
     title: "A node with the kernel's WireGuard carries for no guests",
     hint: 'Start it with --wireguard engine, or add the guest on another node.',
   },
+  'vpn.rules_need_engine': {
+    status: 409,
+    title: "A node with the kernel's WireGuard cannot keep the network's rules",
+    hint: 'Start it without --wireguard kernel.',
+  },
   'vpn.no_udp': {
     status: 409,
     title: 'This node sends nothing over UDP, by which alone guests come',

@@ -4,14 +4,14 @@ use super::*;
 
 const MEMBER: u32 = 2;
 
-struct Lab {
-    guest: End,
-    node: End,
-    member: End,
+pub struct Lab {
+    pub guest: End,
+    pub node: End,
+    pub member: End,
 }
 
 /// The guest is 10.1.0.9, the node 10.1.0.1, the member 10.1.0.2; node and member reach each other by sockets.
-fn lab() -> Lab {
+pub fn lab() -> Lab {
     let (guest, node, member) = (End::new(9, false), End::new(1, false), End::new(2, false));
     let to_node = Path { endpoint: Some(address_of(&node)), stream: false, ..Path::STREAM };
     guest.table(PeerConfig { path: to_node, ..peer(1, &["10.1.0.0/24"]) }, &["10.1.0.9/32"]);
@@ -24,12 +24,16 @@ fn lab() -> Lab {
 
 impl Lab {
     fn set_table(&self, has_guest: bool) {
+        self.set_ruled_table(has_guest, RulesChange::Keep);
+    }
+
+    pub fn set_ruled_table(&self, has_guest: bool, rules: RulesChange) {
         let to_member = Path { endpoint: Some(address_of(&self.member)), stream: false, ..Path::STREAM };
         let mut peers = vec![PeerConfig { id: MEMBER, path: to_member, ..peer(2, &["10.1.0.2/32"]) }];
         if has_guest {
             peers.push(PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) });
         }
-        self.node.engine.set_table(peers, &[Prefix::parse("10.1.0.1/32").unwrap()]).unwrap();
+        self.node.engine.set_table(peers, &[Prefix::parse("10.1.0.1/32").unwrap()], rules).unwrap();
     }
 }
 
@@ -110,7 +114,7 @@ fn a_guest_hears_of_packets_that_are_too_big_for_the_next_tunnel() {
     let to_member = Path { endpoint: Some(address_of(&lab.member)), stream: false, ..Path::STREAM };
     let narrow = PeerConfig { id: MEMBER, mtu: 1280, path: to_member, ..peer(2, &["10.1.0.2/32"]) };
     let guest = PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) };
-    lab.node.engine.set_table(vec![narrow, guest], &[]).unwrap();
+    lab.node.engine.set_table(vec![narrow, guest], &[], RulesChange::Keep).unwrap();
     assert!(lab.guest.kernel.send(&packet("10.1.0.9", "10.1.0.2", 1310)));
     let told = received(&lab.guest);
     let ip = parse(&told).unwrap();

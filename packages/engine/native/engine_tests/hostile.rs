@@ -189,7 +189,7 @@ fn one_that_floods_does_not_stall_another() {
     }
     let flooder = PeerConfig { id: 9, ..peer(3, &[]) };
     let local = [Prefix::parse("10.1.0.2/32").unwrap()];
-    b.engine.set_table(vec![peer(1, &["10.1.0.1/32"]), flooder], &local).unwrap();
+    b.engine.set_table(vec![peer(1, &["10.1.0.1/32"]), flooder], &local, RulesChange::Keep).unwrap();
     for round in 0..20 {
         for _ in 0..20 {
             b.engine.inject(9, &batch);

@@ -43,7 +43,10 @@ impl Star {
             ..peer(n + 1, &[&format!("10.2.{n}.0/24")])
         };
         let local = [Prefix::parse("10.3.0.0/16").unwrap()];
-        self.hub.engine.set_table((0..).zip(&self.members).map(peer_of).collect(), &local).unwrap();
+        self.hub
+            .engine
+            .set_table((0..).zip(&self.members).map(peer_of).collect(), &local, RulesChange::Keep)
+            .unwrap();
     }
 }
 
@@ -181,7 +184,7 @@ fn super_segments_of_many_flows_pass_by_all_queues() {
 #[test]
 fn a_peer_that_leaves_the_table_is_silent_at_once_on_all_queues() {
     let Star { hub, members } = &star(4);
-    hub.engine.set_table(vec![], &[]).unwrap();
+    hub.engine.set_table(vec![], &[], RulesChange::Keep).unwrap();
     for (n, member) in (0..).zip(members) {
         assert!(member.kernel.send(&up(n, 0, 1)));
         for flow in 0..FLOWS {

@@ -173,7 +173,7 @@ fn a_session_outlives_its_paths() {
 #[test]
 fn a_peer_that_left_the_table_is_neither_heard_nor_answered() {
     let (a, b) = connected_by_sockets();
-    b.engine.set_table(vec![], &[]).unwrap();
+    b.engine.set_table(vec![], &[], RulesChange::Keep).unwrap();
     assert!(a.kernel.send(&build(&Spec { payload: 8, ..Spec::default() })));
     let unknown = || b.engine.counters().dropped(Reason::UnknownSession) > 0;
     eventually(|| unknown().then_some(()), "the packet");
