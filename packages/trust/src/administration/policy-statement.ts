@@ -5,7 +5,7 @@
  */
 import type { PeerId } from '@mesh/core'
 import { trustError } from '../errors.ts'
-import { MAX_POLICY_BYTES } from '../limits.ts'
+import { MAX_ENCODED_POLICY_BYTES, MAX_POLICY_BYTES } from '../limits.ts'
 import { checkPolicy } from '../rules/check-policy.ts'
 import type { SignedPolicy } from '../rules/signed-policy.ts'
 
@@ -28,7 +28,8 @@ export function writePolicy(
     Names: names,
   })
   const bytes = Buffer.byteLength(valueText)
-  if (bytes > MAX_POLICY_BYTES) {
+  const encoded = Buffer.byteLength(JSON.stringify(valueText))
+  if (bytes > MAX_POLICY_BYTES || encoded > MAX_ENCODED_POLICY_BYTES) {
     throw trustError(
       'trust.policy_too_large',
       `the signed policy has ${bytes} bytes, and at most ${MAX_POLICY_BYTES} fit`,
