@@ -88,7 +88,9 @@ function tryUdp({ address, port = 0 }: ProbeRequest): Promise<ProbeOutcome> {
 
 function tryPing({ address }: ProbeRequest): Promise<ProbeOutcome> {
   return new Promise((resolve) => {
-    const child = spawn('ping', ['-n', '-c', '1', '-W', '1', address], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn('ping', ['-n', '-c', '1', '-W', '1', address], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
     let out = ''
     child.stdout.on('data', (part: Buffer) => (out += part.toString()))
     child.once('close', (code) => {

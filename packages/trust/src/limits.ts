@@ -95,6 +95,8 @@ export const MAX_INVITE_LIFE_MS = 30 * 24 * 3_600_000
 
 /** Bytes of the longest policy, as a file and as a statement: one entry of the ledger holds it. */
 export const MAX_POLICY_BYTES = 65_536
+/** Bytes of a signed policy as JSON text within JSON: one message of the trust protocol carries it. */
+export const MAX_ENCODED_POLICY_BYTES = MAX_TRUST_MESSAGE_BYTES - 8 * 1024
 /** The most groups of a policy, and the most tags. */
 export const MAX_POLICY_GROUPS = 256
 /** The most members of one group or tag. */
@@ -111,6 +113,8 @@ export const MAX_WORD_LENGTH = 200
 export const MAX_POLICY_ISSUES = 20
 /** Kinds of endpoints that a table of who reaches what, or a comparison of two policies, tells apart. */
 export const MAX_ENDPOINT_CLASSES = 250
+/** Endpoints that such a table has: those that rules name first. */
+export const MAX_TABLE_ENDPOINTS = 2_000
 /** How long after members came, went or changed their addresses the rules are compiled again, in ms. */
 export const RECOMPILE_DELAY_MS = 100
 /** The pairs whose refusals are counted. */

@@ -4,9 +4,9 @@
  */
 import { statSync } from 'node:fs'
 import type { HealthProblem } from '@mesh/api-server'
-import { type Clock, type Logger, MeshError, toError } from '@mesh/core'
+import { type Clock, type Logger, MeshError, shortPeerId, toError } from '@mesh/core'
 import { readPolicy } from '@mesh/trust/policy-text'
-import { type Policy, resolvePolicy } from '@mesh/trust/rules'
+import { type Policy, resolvePolicy, runPolicyTests } from '@mesh/trust/rules'
 import { readNamedFile } from '../files/read-named-file.ts'
 
 /** How often the file is looked at, in ms. */
@@ -103,7 +103,10 @@ function readRules(file: string): Policy {
   try {
     const { text } = readNamedFile(file, MAX_FILE_BYTES)
     // names prove nothing: anyone could take one later
-    return resolvePolicy(readPolicy(text), []).policy
+    const { policy } = resolvePolicy(readPolicy(text), [])
+    const failed = runPolicyTests(policy, shortPeerId).find(({ passed }) => !passed)
+    if (failed !== undefined) throw new Error(`a test fails: ${failed.sentence}`)
+    return policy
   } catch (error) {
     const issues = error instanceof MeshError ? error.issues : []
     const [first] = issues

@@ -22,7 +22,7 @@ import {
   TESTED_FORMS,
   wordsFor,
 } from '@mesh/trust/rules'
-import { MeshError } from '@mesh/core'
+import { MeshError, tryParseIp } from '@mesh/core'
 import type { OwnRules } from './own-rules.ts'
 
 interface RulesComponents {
@@ -33,7 +33,7 @@ interface RulesComponents {
 
 /** The most rows of a table, or of a comparison, that one answer has. */
 const MAX_ROWS = 1_000
-const ENDPOINT_FORM = 'a member (name or peer id), guest:NAME@MEMBER, route:RANGE or exit'
+const ENDPOINT_FORM = 'a member (name or peer id), an address, guest:NAME@MEMBER, route:RANGE or exit'
 
 type FormatPolicy = (policy: Policy, comment?: string) => string
 
@@ -160,6 +160,8 @@ function namesComment(names: Readonly<Record<string, string>>): string {
 
 /** @throws MeshError `trust.bad_policy` */
 function parsePlace(rules: AccessRules, text: string, field: string): Endpoint {
+  const address = tryParseIp(text)
+  if (address !== undefined) return rules.endpointOf(address)
   const word = resolveWord(text, rules.namedMembers(), { field, form: ENDPOINT_FORM })
   const endpoint = parseEndpoint(word)
   if (endpoint === undefined) throw badWord(field, text, ENDPOINT_FORM)

@@ -13,10 +13,9 @@ export function rulesProblems({ own }: Pick<NodeRules, 'own'>): readonly HealthP
 /** A fixed number of samples at most. */
 export function rulesMetrics({ rules }: Pick<NodeRules, 'rules'>): readonly Metric[] {
   const { refusals, network } = rules
-  const labelsOf = ({ from, to, on }: RefusalCount) => ({
+  const labelsOf = ({ from, to }: RefusalCount) => ({
     from: describeEndpoint(from, (peer) => rules.nameOf(peer)),
     to: describeEndpoint(to, (peer) => rules.nameOf(peer)),
-    on,
   })
   const pairs = refusals.all().slice(0, MAX_METRIC_PAIRS)
   return [

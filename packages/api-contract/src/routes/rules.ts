@@ -15,7 +15,7 @@ import { json } from './answers.ts'
 const place = z
   .string()
   .max(200)
-  .meta({ description: 'A member (name or peer id), guest:NAME@MEMBER, route:RANGE or exit.' })
+  .meta({ description: 'A member (name or peer id), an address, guest:NAME@MEMBER, route:RANGE or exit.' })
 const unready = ['node.not_ready'] as const
 const errors = [...unready, 'trust.bad_policy'] as const
 

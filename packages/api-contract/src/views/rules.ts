@@ -73,7 +73,7 @@ export const rulesView = later(() =>
         z.object({
           From: ruleEndpoint(),
           To: ruleEndpoint(),
-          On: z.string(),
+          On: z.string().meta({ description: 'The last of what was refused.' }),
           Count: count(),
           LastAt: z.string().meta({ description: 'RFC 3339, UTC.' }),
         }),

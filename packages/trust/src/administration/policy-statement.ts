@@ -5,7 +5,7 @@
  */
 import type { PeerId } from '@mesh/core'
 import { trustError } from '../errors.ts'
-import { MAX_POLICY_BYTES } from '../limits.ts'
+import { MAX_ENCODED_POLICY_BYTES, MAX_POLICY_BYTES } from '../limits.ts'
 import { checkPolicy } from '../rules/check-policy.ts'
 import type { SignedPolicy } from '../rules/signed-policy.ts'
 
@@ -27,8 +27,9 @@ export function writePolicy(
     Policy: policy,
     Names: names,
   })
-  const bytes = new TextEncoder().encode(valueText).byteLength
-  if (bytes > MAX_POLICY_BYTES) {
+  const bytes = byteLength(valueText)
+  const encoded = byteLength(JSON.stringify(valueText))
+  if (bytes > MAX_POLICY_BYTES || encoded > MAX_ENCODED_POLICY_BYTES) {
     throw trustError(
       'trust.policy_too_large',
       `the signed policy has ${bytes} bytes, and at most ${MAX_POLICY_BYTES} fit`,
@@ -38,6 +39,10 @@ export function writePolicy(
     )
   }
   return { key: `${admin}/rules`, valueText, version: BigInt(serial) }
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).byteLength
 }
 
 /** Undefined for what is no policy. */

@@ -1,28 +1,30 @@
 /** Lists everything that rules can be about: members, guests, routes, and the Internet. Pure. */
 import type { Cidr, IpAddress, PeerId } from '@mesh/core'
+import { MAX_TABLE_ENDPOINTS } from '../limits.ts'
 import { type Endpoint, formatEndpoint, type RuleLayer } from './judge.ts'
 import type { RuleSet, TermSet } from './rule-set.ts'
 import type { RuledMember } from './ruled-members.ts'
 
-/** Gives each once: what the ledger tells of, and what the rules name. */
+/** Gives each once: what the rules name, and then what the ledger tells of. */
 export function listEndpoints(
   members: ReadonlyMap<string, RuledMember>,
   policies: readonly RuleSet[],
 ): readonly Endpoint[] {
   const found = new Map<string, Endpoint>()
   const add = (end: Endpoint) => found.set(formatEndpoint(end), end)
-  for (const { peer, guests, routes } of members.values()) {
-    add({ kind: 'member', peer })
-    for (const { name } of guests) add({ kind: 'guest', name, peer })
-    for (const range of routes) add({ kind: 'route', range })
-  }
+  add({ kind: 'exit' })
   for (const set of listsIn(policies)) {
     for (const peer of set.members) add({ kind: 'member', peer: peer as PeerId })
     for (const guest of set.guests) add(guestOf(guest))
     for (const range of set.routes) add({ kind: 'route', range })
   }
-  add({ kind: 'exit' })
-  return [...found.values()]
+  for (const { peer, guests, routes } of members.values()) {
+    if (found.size >= MAX_TABLE_ENDPOINTS) break
+    add({ kind: 'member', peer })
+    for (const { name } of guests) add({ kind: 'guest', name, peer })
+    for (const range of routes) add({ kind: 'route', range })
+  }
+  return [...found.values()].slice(0, MAX_TABLE_ENDPOINTS)
 }
 
 /** The networks that rules name. */

@@ -1,4 +1,4 @@
-/** Counts what was refused, by who asked whom for what. Bounded: the pairs that were not refused for longest go. */
+/** Counts what was refused, by who asked whom. Bounded: the pairs that were not refused for longest go. */
 import { BoundedMap, type Clock } from '@mesh/core'
 import { MAX_REFUSED_PAIRS } from '../limits.ts'
 import { type Endpoint, formatEndpoint } from './judge.ts'
@@ -7,7 +7,7 @@ import { type Endpoint, formatEndpoint } from './judge.ts'
 export interface RefusalCount {
   readonly from: Endpoint
   readonly to: Endpoint
-  /** As sentences say it: `tcp 5432`. */
+  /** The last of what was refused, as sentences say it: `tcp 5432`. */
   readonly on: string
   readonly count: number
   /** The time of the last one, in Unix ms. */
@@ -29,10 +29,9 @@ export class RefusalCounts {
   }
 
   add({ from, to, on, count }: Omit<RefusalCount, 'lastAt'>): void {
-    const key = `${formatEndpoint(from)} ${formatEndpoint(to)} ${on}`
+    const key = `${formatEndpoint(from)} ${formatEndpoint(to)}`
     const before = this.#counts.get(key)?.count ?? 0
     this.#total += count
-    this.#counts.delete(key)
     this.#counts.set(key, { from, to, on, count: before + count, lastAt: this.#clock.now() })
   }
 

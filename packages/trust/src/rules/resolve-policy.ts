@@ -5,7 +5,7 @@
 import { type Issue, type PeerId, tryParsePeerId } from '@mesh/core'
 import { badPolicy, fieldOf, nearestHint } from './check-policy.ts'
 import type { Policy } from './policy-schema.ts'
-import { formatTerm, parseTerm } from './terms.ts'
+import { formatTerm, isPolicyName, parseTerm } from './terms.ts'
 
 /** A member and what people call it; '' for one without a name. */
 export interface NamedMember {
@@ -16,7 +16,7 @@ export interface NamedMember {
 export interface ResolvedPolicy {
   /** The policy with peer ids in the place of names. */
   readonly policy: Policy
-  /** Names of members in the policy, by peer id, as they were when it was resolved. */
+  /** Names of members in the policy, by peer id, as they were when it was resolved; names that no policy can hold are left out. */
   readonly names: Readonly<Record<string, string>>
 }
 
@@ -82,7 +82,7 @@ class Resolver {
   }
 
   #use(peer: PeerId, name: string): PeerId {
-    if (name !== '') this.used.set(peer, name)
+    if (isPolicyName(name)) this.used.set(peer, name)
     return peer
   }
 }

@@ -33,8 +33,9 @@ export function buildReachTable(
   endpoints: Iterable<Endpoint>,
 ): ReachTable<ReachRow> {
   const { classes, isCut } = classify(endpoints, [layer])
+  const words = createLookup(layer, classes)
   const rows = pairsOf(classes).flatMap(({ from, to }) => {
-    const on = wordsBetween(layer, from, to)
+    const on = words(from, to)
     return on.length === 0 ? [] : [{ from: from.members, to: to.members, on }]
   })
   return { rows: rows.filter(isPair), isCut }
@@ -47,8 +48,9 @@ export function compareRules(
   endpoints: Iterable<Endpoint>,
 ): ReachTable<ReachChange> {
   const { classes, isCut } = classify(endpoints, [before, after])
+  const [wordsBefore, wordsAfter] = [createLookup(before, classes), createLookup(after, classes)]
   const rows = pairsOf(classes).flatMap(({ from, to }) => {
-    const [old, next] = [wordsBetween(before, from, to), wordsBetween(after, from, to)]
+    const [old, next] = [wordsBefore(from, to), wordsAfter(from, to)]
     if (old.join(' ') === next.join(' ')) return []
     return [{ from: from.members, to: to.members, before: old, after: next }]
   })
@@ -57,7 +59,7 @@ export function compareRules(
 
 /** The words of `on:` on which an endpoint reaches another one. */
 export function wordsFor(layer: RuleLayer | undefined, from: Endpoint, to: Endpoint): readonly string[] {
-  return wordsBetween(layer, { members: [from] }, { members: [to] })
+  return wordsBetween(layer, rulesWith(layer, 'from', from), new Set(rulesWith(layer, 'to', to)))
 }
 
 /** One endpoint alone, and itself as the other end, are no pair. */
@@ -72,18 +74,36 @@ function pairsOf(classes: readonly EndpointClass[]) {
   return sources.flatMap((from) => targets.map((to) => ({ from, to })))
 }
 
+/** @param toRules the rules that hold the target, by their place */
 function wordsBetween(
   layer: RuleLayer | undefined,
-  { members: [from] }: EndpointClass,
-  { members: [to] }: EndpointClass,
+  fromRules: readonly number[],
+  toRules: ReadonlySet<number>,
 ): readonly string[] {
   if (layer === undefined || layer.rules.isOpen) return ['*']
-  if (from === undefined || to === undefined) return []
   const words = new Set<string>()
-  for (const rule of layer.rules.rules) {
-    if (holds(rule.from, from) && holds(rule.to, to)) for (const word of rule.words) words.add(word)
+  for (const at of fromRules) {
+    if (toRules.has(at)) for (const word of layer.rules.rules[at]?.words ?? []) words.add(word)
   }
   return words.has('*') ? ['*'] : [...words].sort()
+}
+
+/** The places of the rules that have the endpoint in one of their lists. */
+function rulesWith(
+  layer: RuleLayer | undefined,
+  list: 'from' | 'to',
+  end: Endpoint | undefined,
+): readonly number[] {
+  const rules = layer?.rules.rules ?? []
+  return rules.flatMap((rule, at) => (end !== undefined && holds(rule[list], end) ? [at] : []))
+}
+
+/** Gives the words between any two of some classes, each class looked up once. */
+function createLookup(layer: RuleLayer | undefined, classes: readonly EndpointClass[]) {
+  const sources = new Map(classes.map((each) => [each, rulesWith(layer, 'from', each.members[0])]))
+  const targets = new Map(classes.map((each) => [each, new Set(rulesWith(layer, 'to', each.members[0]))]))
+  return (from: EndpointClass, to: EndpointClass) =>
+    wordsBetween(layer, sources.get(from) ?? [], targets.get(to) ?? new Set())
 }
 
 /** Endpoints that are in the same lists are one class: what holds for one of them holds for all. */

@@ -39,7 +39,7 @@ export const rulesCommands: readonly Command[] = [
     arguments: ['FROM', 'TO', 'ON'],
     summary: 'say whether one end may reach another one, and which rule says so',
     description:
-      'FROM and TO are members, guest:NAME@MEMBER or route:RANGE; TO may be exit. ON is tcp:PORT, udp:PORT, icmp, service:NAME, files or egress. Ends with 1 where it is refused.',
+      'FROM and TO are members, addresses, guest:NAME@MEMBER or route:RANGE; TO may be exit. ON is tcp:PORT, udp:PORT, icmp, service:NAME, files or egress. Ends with 1 where it is refused.',
     examples: ['mesh rules test laptop-1 db-1 tcp:5432', 'mesh rules test guest:phone@laptop-1 exit tcp:443'],
     load: async () => (await import('./rules-reads.ts')).runRulesTest,
   },
