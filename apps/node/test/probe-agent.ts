@@ -82,7 +82,10 @@ function tryUdp({ address, port = 0 }: ProbeRequest): Promise<ProbeOutcome> {
     const timer = setTimeout(() => done('silent'), UDP_MS)
     socket.once('error', () => done('refused'))
     socket.once('message', () => done('answered'))
-    socket.connect(port, address, () => socket.send('x'))
+    // called with the error, too
+    socket.connect(port, address, (error?: unknown) => {
+      if (error === undefined || error === null) socket.send('x')
+    })
   })
 }
 

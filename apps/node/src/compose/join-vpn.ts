@@ -11,15 +11,8 @@ import {
   tryParseAddressInRange,
 } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
-import {
-  deriveIpv6Range,
-  type LeaseInit,
-  type Vpn,
-  type VpnComponents,
-  type VpnInit,
-  type VpnNetwork,
-} from '@mesh/vpn'
-import { followPacketRules, type RuledVpn } from '../access/follow-packet-rules.ts'
+import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import { followPacketRules } from '../access/follow-packet-rules.ts'
 import { createLocalFilter, type ExitHost, forwardedFamilies, restoreKernel } from '@mesh/exit-node'
 import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
@@ -48,7 +41,7 @@ export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<voi
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const given = vpnInit(settings, network, { folder, exit })
-  const vpn: Vpn & Partial<RuledVpn> = createVpn(given, {
+  const vpn = createVpn(given, {
     ledger,
     network: vpnNetwork(p2p, blacklistedRanges(settings)),
     host: createVpnHost(p2p, exit),
@@ -68,7 +61,12 @@ export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<voi
   cleanUps.add(() => vpn.stop())
   rules.setVpnRanges(rangesOf(given, network))
   // the first ones before the interface is there
-  cleanUps.add(followPacketRules(rules, (packetRules) => vpn.setRules?.(packetRules)))
+  cleanUps.add(followPacketRules(rules, (packetRules) => vpn.setRules(packetRules)))
+  cleanUps.add(
+    vpn.subscribe((event) => {
+      if (event.type === 'refusals') for (const refusal of event.refusals) rules.notePackets(refusal)
+    }),
+  )
   api.attachVpn(vpn, (wanted) => {
     // the rules first: from here on nothing leaves but into the VPN
     exit.use(wanted)
