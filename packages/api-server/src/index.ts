@@ -42,6 +42,7 @@ export type {
   ApiServerComponents,
   Asset,
   AssetsPort,
+  BrowserMembersPort,
   DnsPort,
   HealthPort,
   HealthProblem,
@@ -55,6 +56,7 @@ export type {
   TrafficPort,
   TrafficStats,
   VersionPort,
+  WebSocketAddress,
 } from './ports.ts'
 export type { PathReport } from './path-report.ts'
 export { counter, gauge, labelled } from './views/metric-families.ts'
