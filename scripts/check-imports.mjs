@@ -52,7 +52,7 @@ const TEST_EXCEPTIONS = [
   { from: /^apps\/web-ui\/test\/support\//, to: /^packages\/api-server\/test\// },
   { from: /^tools\/bench\//, to: /^apps\/web-ui\/test\/support\// },
   // the page of real nodes is walked through in a browser
-  { from: /^apps\/node\/test\/page-/, to: /^apps\/web-ui\/test\/support\// },
+  { from: /^apps\/node\/test\/(page-|browser-member)/, to: /^apps\/web-ui\/test\/support\// },
   // the tools start nodes as the tests of the app do
   { from: /^tools\//, to: /^apps\/node\/(src|test)\// },
   // `tools/bench` runs the benches of all packages

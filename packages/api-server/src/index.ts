@@ -43,6 +43,7 @@ export type {
   ApiServerComponents,
   Asset,
   AssetsPort,
+  BrowserMembersPort,
   DnsPort,
   HealthPort,
   HealthProblem,
@@ -56,6 +57,7 @@ export type {
   TrafficPort,
   TrafficStats,
   VersionPort,
+  WebSocketAddress,
 } from './ports.ts'
 export type { PathReport } from './path-report.ts'
 export { counter, gauge, labelled } from './views/metric-families.ts'

@@ -164,6 +164,25 @@ export interface AssetsPort {
   get(path: string): Asset | undefined
 }
 
+/** The page by which browser tabs join, and where they connect. */
+export interface BrowserMembersPort {
+  readonly assets: AssetsPort
+  /**
+   * Gives the WebSocket addresses of this node for a page that was asked for under a host name, the best first. Each ends
+   * with the id of this node; empty until the host listens.
+   * @param host without a port, IPv6 without brackets
+   */
+  nodes(host: string): readonly WebSocketAddress[]
+}
+
+/** One address at which tabs connect. */
+export interface WebSocketAddress {
+  /** As a multiaddr: `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
+  readonly address: string
+  /** As the content security policy of the page names it: `ws://192.0.2.7:4002`. */
+  readonly origin: string
+}
+
 export interface VersionPort {
   /** The version, as `mesh --version` prints it. */
   readonly version: string
@@ -246,6 +265,8 @@ export interface ApiServerComponents {
   /** Families beside those of the ledger, the traffic and the API itself. */
   readonly metrics?: () => readonly Metric[]
   readonly assets?: AssetsPort
+  /** The page for browser members; without it nothing is served at `/join`. */
+  readonly browserMembers?: BrowserMembersPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
   /** Asked for on all listeners but the control socket; without it, who reaches a listener is let in. */

@@ -121,6 +121,7 @@ class ExpressApiServer implements ApiServer {
       writes: createRate({ perAddress: WRITES, maxRemembered: MAX_RATED_ADDRESSES }, clock),
       counts: this.#counts,
       assets,
+      browserMembers: components.browserMembers,
       profiles: debug === undefined ? undefined : createProfiles(debug),
       logger: this.#logger,
       random,

@@ -40,8 +40,7 @@ export interface P2pTabInit
  */
 export async function createP2pTab(init: P2pTabInit, components: P2pComponents): Promise<P2pMember> {
   const platform = createBrowserPlatform({ nodes: init.bootstrapPeers }, components.clock)
-  // a tab dials nobody but its nodes, so that it has no use for the addresses of others
-  const member = await createP2pMember({ ...init, peerExchange: false }, platform, components)
+  const member = await createP2pMember(init, platform, components)
   const { clock } = components
   return { ...member, connect: (peer, signal) => connectOverNodes(peer, { member, clock, signal }) }
 }

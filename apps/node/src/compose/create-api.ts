@@ -18,12 +18,14 @@ import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
 import type { Trust } from '@mesh/trust'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
+import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
 import { createAccessPort } from '../access/access-port.ts'
 import type { NodeRules } from '../access/open-rules.ts'
 import { createRulesPort } from '../access/rules-port.ts'
 import { rulesMetrics, rulesProblems } from '../access/rules-status.ts'
 import { createAssets } from './assets.ts'
+import { createBrowserMembers } from './browser-members.ts'
 import { createDnsPort } from './dns-port.ts'
 import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
 import type { NodeInit } from './node-init.ts'
@@ -129,7 +131,7 @@ class AttachedApi implements NodeApi {
         doctor,
         settings: components.settings,
         reachability: () => this.#reachability(),
-        ...assetsOf(),
+        ...pagesOf({ settings, addresses: () => this.#attached.p2p?.addresses() ?? [] }),
       },
     )
   }
@@ -251,7 +253,11 @@ async function probePeer(node: P2pMember, peer: PeerId, signal: AbortSignal): Pr
   return { path: status?.path ?? 'direct', transport: status?.transport, rttMs }
 }
 
-function assetsOf() {
-  const assets = createAssets()
-  return assets === undefined ? {} : { assets }
+function pagesOf(init: { readonly settings: Settings; readonly addresses: () => readonly string[] }) {
+  const assets = createAssets('ui')
+  const browserMembers = createBrowserMembers(init)
+  return {
+    ...(assets !== undefined && { assets }),
+    ...(browserMembers !== undefined && { browserMembers }),
+  }
 }

@@ -16,6 +16,7 @@ export function createBrowserPlatform({ nodes }: BrowserPlatformInit, clock: Clo
   return {
     transports: [browserWebSockets({ mayDial, clock })],
     listen: [],
+    isLeaf: true,
     async join({ host }) {
       await joinCircuits(host, clock)
       return async () => {}

@@ -42,7 +42,9 @@ export async function startParts(
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
   const method = given.methods.open('members', isExchanging)
-  const found = (find: Find) => reach.found(method, find)
+  const found = (find: Find) => {
+    if (given.platform.isLeaf !== true) reach.found(method, find)
+  }
   const exchange = new PeerExchange({ ...given, name: init.name, found }, components)
   if (isExchanging) await exchange.start()
   const joined = joinPlatform(given, exchange, components)
