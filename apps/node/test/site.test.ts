@@ -21,9 +21,18 @@ const suffix = why === undefined ? '' : ` (skipped: ${why})`
 const READY = /VPN: mesh0 has|Serving HTTP on|API and web page: http|all transports stand|proxy: http/i
 const PAGES = [
   'tutorial',
-  ...['database', 'files', 'names', 'phone', 'office', 'exit', 'proxy', 'invites', 'script'].map(
-    (name) => `how-to/${name}`,
-  ),
+  ...[
+    'database',
+    'files',
+    'names',
+    'phone',
+    'office',
+    'exit',
+    'proxy',
+    'invites',
+    'contractors',
+    'script',
+  ].map((name) => `how-to/${name}`),
 ]
 
 test.skipIf(why !== undefined).for(PAGES)(

@@ -132,6 +132,7 @@ const PAGES = [
   '/guests',
   '/exit',
   '/access',
+  '/access/rules',
 ]
 
 const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''

@@ -223,6 +223,13 @@ export interface AccessPort {
   subscribe(listener: () => void): () => void
 }
 
+interface RulesSetOptions {
+  /** True to sign a policy by which this node may begin nothing any more. */
+  readonly force: boolean
+  /** The serial number of the policy that must be in force now; 0 for none. */
+  readonly serial?: number
+}
+
 /** Who may reach what. Throws MeshErrors with codes of the contract. */
 export interface RulesPort {
   view(): Promise<RulesView>
@@ -231,8 +238,8 @@ export interface RulesPort {
   test(question: { readonly from: string; readonly to: string; readonly on: string }): RulesTestView
   who(to: string): RulesWhoView
   check(text: string): Promise<RulesCheckView>
-  /** Signs a policy. `serial` is that of the policy which must be in force now, 0 for none. */
-  set(text: string, options: { readonly force: boolean; readonly serial?: number }): Promise<SignedRulesView>
+  /** Signs a policy. */
+  set(text: string, options: RulesSetOptions): Promise<SignedRulesView>
 }
 
 /** The tokens that the API takes; they may change while the node runs. */

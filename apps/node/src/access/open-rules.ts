@@ -18,7 +18,7 @@ interface OpenRulesInit {
 /** The rules of a node and their parts. */
 export interface NodeRules {
   readonly rules: AccessRules
-  /** Undefined without `--rules`. */
+  /** The file of `--rules`; undefined without one. */
   readonly own: OwnRules | undefined
   stop(): void
 }

@@ -1,6 +1,6 @@
 /** Changes of the node other than writes of the ledger: access, guests, the exit, and what the node offers. */
 import type { ApiClient } from '@mesh/api-client'
-import type { GuestConfigurationView, RouteId } from '@mesh/api-contract'
+import type { GuestConfigurationView, RouteId, RulesCheckView } from '@mesh/api-contract'
 import {
   skipToken,
   type UseMutationResult,
@@ -74,6 +74,20 @@ export const useSwitchGate = () =>
   useChange(['getAdmission'], (client, on: boolean) =>
     client.putPeergate({ state: on ? 'enable' : 'disable' }),
   )
+
+/** Asks what a policy would do; nothing changes. */
+export const useCheckRules = () =>
+  useChange<string, RulesCheckView>([], (client, text) => client.checkRules({ body: { Text: text } }))
+
+interface PolicyRequest {
+  readonly Text: string
+  /** The serial number of the policy that it was made from; 0 for none. */
+  readonly Serial: number
+  readonly Force: boolean
+}
+
+export const useSignRules = () =>
+  useChange(['getRules', 'listWhoReaches'], (client, body: PolicyRequest) => client.putRules({ body }))
 
 /** Leads what leaves for the Internet through the member with this id, or through none (null). */
 export const useChooseExit = () =>

@@ -77,7 +77,7 @@ export class AccessRules {
   readonly #init: AccessRulesInit
   readonly #components: AccessRulesComponents
   readonly #listeners = new Set<() => void>()
-  /** What was refused, by pair. */
+  /** Counts refusals by pair. */
   readonly refusals: RefusalCounts
   #network: SignedPolicy | undefined
   #own: Policy | undefined
@@ -137,7 +137,7 @@ export class AccessRules {
     return [...named.values()]
   }
 
-  /** What people call a member: the name that the policy was signed with, what it says itself, or its short peer id. */
+  /** Gives a member's name: the one that the policy was signed with, its own, or its short peer id. */
   nameOf(peer: PeerId): string {
     const signed = this.#network?.names ?? {}
     const name = Object.hasOwn(signed, peer) ? signed[peer] : undefined

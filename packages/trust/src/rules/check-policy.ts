@@ -24,7 +24,7 @@ export function badPolicy(issues: readonly Issue[]) {
   const more = issues.length - MAX_POLICY_ISSUES
   return trustError('trust.bad_policy', 'the policy has faults', {
     issues: issues.slice(0, MAX_POLICY_ISSUES),
-    hint: `${more > 0 ? `${more} more faults are not shown. ` : ''}docs/reference/access-rules.md has all forms.`,
+    hint: `${more > 0 ? `${more} more faults are not shown. ` : ''}docs/access-rules.md has all forms.`,
   })
 }
 

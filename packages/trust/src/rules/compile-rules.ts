@@ -23,7 +23,7 @@ export interface CompileInit {
 
 export interface CompiledRules {
   readonly rules: PacketRules
-  /** For each layer, and each of its packet rules, which rule of the policy it is, counted from 0. */
+  /** The place, counted from 0, in its policy of each packet rule, by layer. */
   readonly origins: readonly {
     readonly layer: RuleLayer['name']
     readonly rules: readonly number[]

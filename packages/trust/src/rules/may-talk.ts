@@ -3,7 +3,7 @@ import type { Cidr, PeerId } from '@mesh/core'
 import { rangeContains } from './ranges.ts'
 import type { Rule, RuleSet, TermSet } from './rule-set.ts'
 
-/** What stands behind members beside themselves, as the ledger tells it. */
+/** Tells what stands behind members beside themselves, by the ledger. */
 export interface Behind {
   /** The networks that the member advertises. */
   routesOf(peer: PeerId): readonly Cidr[]

@@ -10,7 +10,7 @@ export type OfferWord =
   | { readonly kind: 'files' }
   | { readonly kind: 'egress' }
 
-/** What a member asks another one for, as rules name it. */
+/** The things that a member asks another one for, as rules name them. */
 export type RuledOffer =
   | {
       readonly kind: 'service'

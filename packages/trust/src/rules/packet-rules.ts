@@ -23,11 +23,11 @@ export interface PacketRule {
   readonly from: number | undefined
   /** The set of the destination; undefined: any destination. */
   readonly to: number | undefined
-  /** Empty: everything. */
+  /** The packets that it allows; all where this is empty. */
   readonly on: readonly PacketMatch[]
 }
 
-/** icmp stands for ICMP and ICMPv6. Ports are inclusive; both 0 to 65535 for icmp and other protocols without ports. */
+/** A protocol and its ports, inclusive; `icmp` stands for ICMP and ICMPv6, and has 0 to 65535 in the place of ports. */
 export interface PacketMatch {
   readonly protocol: 'tcp' | 'udp' | 'icmp'
   readonly firstPort: number

@@ -14,13 +14,23 @@ import { isPolicyName, parseTerm, SOURCE_FORMS, TARGET_FORMS, type Term } from '
 const NAME_FORM = 'letters, digits, ., _ and -, at most 63 of them'
 const ENDPOINT_KINDS: readonly Term['kind'][] = ['member', 'guest', 'route']
 
-/** Makes the schema of one word; `form` says in messages what would have been right. */
-function word(form: string, isWord: (text: string) => boolean) {
+/** Names in patterns for editors. */
+const NAME = '[A-Za-z0-9][A-Za-z0-9._-]*'
+const LISTED = `${NAME}|guest:${NAME}@${NAME}`
+const SOURCES = `\\*|${LISTED}|(group|tag):${NAME}|route:[0-9a-fA-F.:]+/[0-9]+`
+const PORTS = '(tcp|udp)(:[0-9]+(-[0-9]+)?)?'
+const SERVICE = `service:${NAME}|files|egress`
+
+/**
+ * Makes the schema of one word. `form` says in messages what would have been right. `pattern` tells editors as much as a regular
+ * expression can.
+ */
+function word(form: string, pattern: string, isWord: (text: string) => boolean) {
   return z
     .string({ error: form })
     .max(MAX_WORD_LENGTH, { error: form })
     .refine((text) => isWord(text), { error: form })
-    .meta({ description: form })
+    .meta({ description: form, pattern: `^(${pattern})$` })
 }
 
 const isTerm = (text: string, kinds?: readonly Term['kind'][]) => {
@@ -28,17 +38,23 @@ const isTerm = (text: string, kinds?: readonly Term['kind'][]) => {
   return term !== undefined && (kinds === undefined || kinds.includes(term.kind))
 }
 
-const source = word(SOURCE_FORMS, (text) => isTerm(text) && text !== 'exit')
-const target = word(TARGET_FORMS, (text) => isTerm(text))
-const offer = word(OFFER_FORMS, (text) => parseOfferWord(text) !== undefined)
-const holder = word('a member (name or peer id) or guest:NAME@MEMBER', (text) =>
+const source = word(SOURCE_FORMS, SOURCES, (text) => isTerm(text) && text !== 'exit')
+const target = word(TARGET_FORMS, SOURCES, (text) => isTerm(text))
+const offer = word(OFFER_FORMS, `\\*|${PORTS}|icmp|${SERVICE}`, (text) => parseOfferWord(text) !== undefined)
+const holder = word('a member (name or peer id) or guest:NAME@MEMBER', LISTED, (text) =>
   isTerm(text, ['member', 'guest']),
 )
-const testSource = word('a member, guest:NAME@MEMBER or route:RANGE', (text) => isTerm(text, ENDPOINT_KINDS))
-const testTarget = word('a member, guest:NAME@MEMBER, route:RANGE or exit', (text) =>
+const testSource = word('a member, guest:NAME@MEMBER or route:RANGE', SOURCES, (text) =>
+  isTerm(text, ENDPOINT_KINDS),
+)
+const testTarget = word('a member, guest:NAME@MEMBER, route:RANGE or exit', SOURCES, (text) =>
   isTerm(text, [...ENDPOINT_KINDS, 'exit']),
 )
-const testOffer = word(TESTED_FORMS, (text) => parseOffer(text) !== undefined)
+const testOffer = word(
+  TESTED_FORMS,
+  `(tcp|udp):[0-9]+|icmp|${SERVICE}`,
+  (text) => parseOffer(text) !== undefined,
+)
 
 function words(of: typeof source, example: string) {
   const form = `a list of 1 to ${MAX_RULE_WORDS} words, such as ${example}`

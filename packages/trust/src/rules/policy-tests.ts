@@ -9,7 +9,7 @@ import { buildRuleSet } from './rule-set.ts'
 export interface TestResult {
   readonly test: PolicyTest
   readonly passed: boolean
-  /** What the policy says, as `Judgement.sentence`. */
+  /** The answer of the policy, as `Judgement.sentence`. */
   readonly sentence: string
 }
 

@@ -3,7 +3,7 @@ import { BoundedMap, type Clock } from '@mesh/core'
 import { MAX_REFUSED_PAIRS } from '../limits.ts'
 import { type Endpoint, formatEndpoint } from './judge.ts'
 
-/** What a pair was refused. */
+/** The refusals of one pair. */
 export interface RefusalCount {
   readonly from: Endpoint
   readonly to: Endpoint

@@ -18,11 +18,11 @@ export interface Rule {
   readonly words: readonly string[]
 }
 
-/** What a list of words stands for. Rules with the same list share one. */
+/** The members, guests, networks and the Internet that a list of words stands for. Rules with the same list share one. */
 export interface TermSet {
   /** True when `*` is in the list. */
   readonly any: boolean
-  /** Peer ids. */
+  /** The peer ids of its members, those of groups and tags included. */
   readonly members: ReadonlySet<string>
   /** Guests as `guestKey` makes them. */
   readonly guests: ReadonlySet<string>

@@ -11,7 +11,7 @@ export interface ReachRow {
   readonly on: readonly string[]
 }
 
-/** What changes for the endpoints of a row. */
+/** The change for the endpoints of a row. */
 export interface ReachChange extends Omit<ReachRow, 'on'> {
   readonly before: readonly string[]
   readonly after: readonly string[]
@@ -41,7 +41,7 @@ export function buildReachTable(
   return { rows: rows.filter(isPair), isCut }
 }
 
-/** What changes when one policy comes in the place of another. */
+/** Lists the changes when one policy comes in the place of another. */
 export function compareRules(
   before: RuleLayer | undefined,
   after: RuleLayer | undefined,

@@ -2,10 +2,10 @@
 import type { PeerId } from '@mesh/core'
 import type { ResolvedPolicy } from './resolve-policy.ts'
 
-/** The network's policy. */
+/** The network's policy, with who signed it and when. */
 export interface SignedPolicy extends ResolvedPolicy {
   readonly admin: PeerId
-  /** Counts from 1; the greatest one counts. */
+  /** The serial number, from 1; the policy with the greatest one counts. */
   readonly serial: number
   /** The time, in Unix ms, by the administrator's clock. */
   readonly signedAt: number

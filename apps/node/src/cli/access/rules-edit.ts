@@ -14,7 +14,7 @@ import { findNode } from '../find-node.ts'
 import { MAX_POLICY_BYTES, signPolicy } from './rules-changes.ts'
 
 const HEAD = '# Who may reach what in this network. docs/access-rules.md has the form of this file.\n'
-/** What stands in the editor while the network has no policy. */
+/** The text in the editor while the network has no policy. */
 const FIRST = `default: allow
 groups: {}   # people:   ops: [laptop-1]
 tags: {}     # machines: web: [web-1, web-2]

@@ -56,7 +56,7 @@ function formatWho({ To, Everybody, Reached }: RulesWhoView): string {
   )
 }
 
-/** `everything` for `*`. */
+/** Says the words of `on` to people: `everything` for `*`. */
 export function wordsText(words: readonly string[]): string {
   if (words.length === 0) return 'nothing'
   return words.includes('*') ? 'everything' : words.join(' ')

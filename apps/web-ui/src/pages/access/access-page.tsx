@@ -1,4 +1,4 @@
-import { useSearch } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
@@ -30,6 +30,9 @@ export function AccessPage() {
       <section className={`${page.list} ${css.scroll}`} aria-label="Access" ref={list}>
         <header className={page.head}>
           <h1>Access</h1>
+          <Link to="/access/rules" className={page.link}>
+            Rules: who may reach what
+          </Link>
           <FilterField />
           {data?.HoldsKey === true && (
             <Button className={page.aside} onClick={() => setInviting(true)}>
