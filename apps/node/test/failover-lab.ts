@@ -8,7 +8,7 @@ import { createVpnLab, type Machine, type VpnLab, whyNoVpn } from './vpn-lab.ts'
 
 /** What goes over to another provider. */
 export const FLOWS = ['service', 'route', 'exit'] as const
-export type FlowName = (typeof FLOWS)[number]
+type FlowName = (typeof FLOWS)[number]
 
 /** The time from the kill to the next byte, in ms. */
 export type Failover = Readonly<Record<FlowName, number>>
