@@ -8,7 +8,7 @@ import { createVpnLab, type Machine, type VpnLab, whyNoVpn } from './vpn-lab.ts'
 
 /** What goes over to another provider. */
 export const FLOWS = ['service', 'route', 'exit'] as const
-export type FlowName = (typeof FLOWS)[number]
+type FlowName = (typeof FLOWS)[number]
 
 /** The time from the kill to the next byte, in ms. */
 export type Failover = Readonly<Record<FlowName, number>>
@@ -16,7 +16,7 @@ export type Failover = Readonly<Record<FlowName, number>>
 export interface FailoverLab {
   /**
    * Ends the member in use, and measures until all goes through the other one. `killed`: by SIGKILL, so that its connections
-   * close. `silent`: it stands still, and nothing tells that it does.
+   * close. `silent`: it stands still, and nothing tells that it does; the office's own routers agree on the other one.
    */
   end(how: 'killed' | 'silent'): Promise<Failover>
   /** Starts the killed member again, and waits until it stands by. */
@@ -132,8 +132,10 @@ class RunningLab implements FailoverLab {
     const killed = await this.#untilOneHasAll()
     const killedAt = Date.now()
     this.#killed = killed
-    if (how === 'silent') this.#providers.get(killed)?.suspend()
-    else await this.#providers.get(killed)?.kill()
+    if (how === 'silent') {
+      this.#providers.get(killed)?.suspend()
+      this.#leadOffice(otherThan(killed))
+    } else await this.#providers.get(killed)?.kill()
     const took = await eventually(async () => {
       const other = await this.#activeOf()
       if (other === killed) throw new Error(`${killed} is still in use`)
@@ -146,6 +148,7 @@ class RunningLab implements FailoverLab {
     const killed = this.#killed
     if (killed === undefined) return
     await this.#providers.get(killed)?.kill()
+    this.#leadOffice(otherThan(killed))
     await this.#startProvider(killed)
     const { id = '' } = this.#providers.get(killed) ?? {}
     await eventually(async () => {
@@ -166,6 +169,11 @@ class RunningLab implements FailoverLab {
   async close(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL')
     await this.#vpn.close()
+  }
+
+  /** The office sends what is for the VPN to this router, as its own routers agree by VRRP. */
+  #leadOffice(name: ProviderName): void {
+    this.#lab.run('office', ['ip', 'route', 'replace', '10.1.0.0/24', 'via', PROVIDERS[name].office])
   }
 
   #control() {
@@ -242,6 +250,13 @@ class RunningLab implements FailoverLab {
   }
 }
 
+/** Redirects would have the office remember a router that is gone. */
+const SENDS_NO_REDIRECTS = ['all', 'default', 'eth1'].map(
+  (device) => `net.ipv4.conf.${device}.send_redirects=0`,
+)
+
+const otherThan = (name: ProviderName): ProviderName => (name === 'one' ? 'two' : 'one')
+
 const SOON = { withinMs: 40_000, everyMs: 100 }
 /** Bytes that come so often, in ms, flow. */
 const FLOWING_MS = 300
@@ -273,10 +288,10 @@ function wire(lab: Lab): void {
       { host: 'office', device: name, addresses: [] },
     )
     lab.run('office', ['ip', 'link', 'set', name, 'master', 'br0'])
-    const others = NAMES.filter((other) => other !== name).map((other) => PROVIDERS[other].office)
+    const { office: other } = PROVIDERS[otherThan(name)]
     // where this one has no VPN any more, what comes back goes to the other
-    for (const other of others)
-      lab.run(name, ['ip', 'route', 'add', '10.1.0.0/24', 'via', other, 'metric', '1000'])
+    lab.run(name, ['ip', 'route', 'add', '10.1.0.0/24', 'via', other, 'metric', '1000'])
+    lab.run(name, ['sysctl', '-qw', ...SENDS_NO_REDIRECTS])
   }
   for (const host of ['net', ...NAMES]) lab.run(host, ['sysctl', '-qw', 'net.ipv4.ip_forward=1'])
   lab.run('office', ['ip', 'route', 'add', '10.1.0.0/24', 'via', PROVIDERS.one.office])

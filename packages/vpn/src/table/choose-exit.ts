@@ -8,7 +8,7 @@ import type { ExitFault, IpFamily } from '../vpn.ts'
 import type { PeerReach } from './order-routes.ts'
 
 /** The word for every member that offers to be an exit. */
-export const ANY_EXIT = 'any'
+const ANY_EXIT = 'any'
 
 export interface ExitWish {
   /** Peer ids, addresses of the VPN or names with commas between them, as the person wrote them; or `any`. */
