@@ -6,6 +6,7 @@
  * @wraps `reservationStore.get` of the relay
  * @without A browser tab reaches only the members that reserved a place at its node, which those do that dialled it: the
  * library refuses circuits to all others.
+ * @shown `packages/p2p/test/browser-tab.test.ts`
  */
 import type { PeerId } from '@libp2p/interface'
 import { openInner } from '../inner-names.ts'
