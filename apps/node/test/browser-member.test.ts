@@ -51,6 +51,9 @@ describe.skipIf(why !== undefined)(suiteName('a browser tab as a member', why), 
   const invite = async () =>
     (JSON.parse(await admin('invite', '--label=tab', '--json')) as { readonly Code: string }).Code
 
+  const addressOf = ({ addresses }: NodeProcess, ip: string) =>
+    addresses.find((address) => address.includes(`/${ip}/tcp/`))
+
   const start = (host: string, args: readonly string[], stateDir?: string) =>
     mesh.start({
       token,
@@ -87,15 +90,21 @@ describe.skipIf(why !== undefined)(suiteName('a browser tab as a member', why), 
     token = await print('admin', 'init', `--token-file=${tokenFile}`, `--state-dir=${stateDir}`)
     const launched = launchInside('desk')
     home = await start('home', [], stateDir)
-    const known = home.addresses.find((address) => address.includes('/5.5.5.11/tcp/'))
-    const knowing = `--discovery-bootstrap-peers=${known}`
-    const [first = '', second = ''] = await Promise.all([invite(), invite()])
-    ;[gate, hidden] = await Promise.all([
-      start('open', [knowing, `--invite=${first}`, '--listen=5.5.5.1:8080', '--browser-members']),
-      start('hidden', [knowing, `--invite=${second}`, `--service-add=wiki=unix:${socket}`]),
+    gate = await start('open', [
+      `--discovery-bootstrap-peers=${addressOf(home, '5.5.5.11')}`,
+      `--invite=${await invite()}`,
+      '--listen=5.5.5.1:8080',
+      '--browser-members',
+    ])
+    hidden = await start('hidden', [
+      `--discovery-bootstrap-peers=${addressOf(gate, '5.5.5.1')}`,
+      `--invite=${await invite()}`,
+      `--service-add=wiki=unix:${socket}`,
     ])
     await home.control.putJson({ bucket: 'notes', key: 'greeting', body: { text: 'hello' }, wait: '5s' })
     await eventually(async () => {
+      const peers = await gate.control.listPeers()
+      expect(peers).toContainEqual(expect.objectContaining({ ID: hidden.id, Path: 'direct' }))
       expect((await gate.control.listServices()).map(({ Name }) => Name)).toContain('wiki')
       expect(await gate.control.getEntry({ bucket: 'notes', key: 'greeting' })).toEqual({ text: 'hello' })
     }, SLOW)
