@@ -21,7 +21,7 @@ const suffix = why === undefined ? '' : ` (skipped: ${why})`
 const READY = /VPN: mesh0 has|Serving HTTP on|API and web page: http|all transports stand|proxy: http/i
 const PAGES = [
   'tutorial',
-  ...['database', 'files', 'names', 'phone', 'office', 'exit', 'proxy', 'invites', 'script'].map(
+  ...['database', 'files', 'names', 'phone', 'office', 'exit', 'proxy', 'invites', 'browser', 'script'].map(
     (name) => `how-to/${name}`,
   ),
 ]
