@@ -44,6 +44,7 @@ export default defineConfig({
           page('Browse through another machine', '/how-to/proxy'),
           page('Let machines in one by one', '/how-to/invites'),
           page('Give contractors one port for a week', '/how-to/contractors'),
+          page('Join from a browser tab', '/how-to/browser'),
           page('Join from a container', '/how-to/container'),
           page('Run it on Kubernetes', '/how-to/kubernetes'),
           page('A program of your own', '/how-to/program'),

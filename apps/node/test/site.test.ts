@@ -31,6 +31,7 @@ const PAGES = [
     'proxy',
     'invites',
     'contractors',
+    'browser',
     'script',
   ].map((name) => `how-to/${name}`),
 ]

@@ -5,12 +5,12 @@
  * @example
  * ```ts
  * import { silentLogger, systemClock, systemRandom } from '@mesh/core'
- * import { decodeToken } from '@mesh/network'
+ * import { parseToken } from '@mesh/network'
  * import { createP2pTab } from '@mesh/p2p/browser'
  *
  * export async function join(token: string, node: string): Promise<string> {
  *   const tab = await createP2pTab(
- *     { network: decodeToken(token), identity: systemRandom.bytes(32), bootstrapPeers: [node] },
+ *     { network: parseToken(token), identity: systemRandom.bytes(32), bootstrapPeers: [node] },
  *     { clock: systemClock, random: systemRandom, logger: silentLogger },
  *   )
  *   return tab.self
