@@ -19,6 +19,7 @@ import { recordRun } from './history.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
 import { measurePage } from './page.ts'
+import { measureRules } from './rules.ts'
 import { measureServices } from './services.ts'
 import { measureSizes } from './sizes.ts'
 import { measureStartup } from './startup.ts'
@@ -40,6 +41,7 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   idle: () => measureIdle(),
   fleet: measureFleet,
   vpn: measureVpn,
+  rules: () => measureRules(),
   files: measureFiles,
   services: measureServices,
   page: measurePage,
