@@ -24,6 +24,7 @@ import {
   type KernelEngineInit,
   openEngine,
   openKernelEngine,
+  type PacketRules,
   type Tunnel,
   type TunnelPath,
 } from '../src/index.ts'
@@ -208,9 +209,10 @@ function allow(ranges: readonly string[]): void {
   if (theirKey !== undefined) setTable(theirKey, { kind: 'stream' }, ranges)
 }
 
-/** Puts so many rules in force, 0 for none; says how long that took. */
-function rule(count: number): void {
-  const rules = count === 0 ? undefined : manyRules(count, [init.allowed, ownRanges()])
+/** Puts these rules in force, or so many, 0 for none; says how long that took. */
+function rule(asked: PacketRules | number): void {
+  const drawn = (count: number) => (count === 0 ? undefined : manyRules(count, [init.allowed, ownRanges()]))
+  const rules = typeof asked === 'number' ? drawn(asked) : asked
   const began = performance.now()
   engine.setTable({ ...table, rules })
   answer({ ms: performance.now() - began })
@@ -263,7 +265,7 @@ function command(line: string): void {
   else if (verb === 'bind') bind(rest[0] ?? '')
   else if (verb === 'path') attempt(() => move(rest))
   else if (verb === 'allow') attempt(() => allow(rest))
-  else if (verb === 'rules') rule(Number(rest[0]))
+  else if (verb === 'rules') rule(JSON.parse(rest.join(' ')) as PacketRules | number)
   else if (verb === 'port') answer({ port: engine.udpPort })
   else if (verb === 'remove') attempt(() => engine.setTable({ local: [], peers: [] }))
   else if (verb === 'forget')
