@@ -20,6 +20,7 @@ import { recordRun } from './history.ts'
 import { measureMemory } from './memory.ts'
 import { measureOrbitDb } from './orbitdb.ts'
 import { measurePage } from './page.ts'
+import { measureRules } from './rules.ts'
 import { measureServices } from './services.ts'
 import { measureSizes } from './sizes.ts'
 import { measureStartup } from './startup.ts'
@@ -41,6 +42,7 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   idle: () => measureIdle(),
   fleet: measureFleet,
   vpn: measureVpn,
+  rules: () => measureRules(),
   files: measureFiles,
   services: measureServices,
   failover: measureFailover,

@@ -68,6 +68,8 @@ pub enum Verdict {
     Pass {
         runs: bool,
     },
+    /// It comes after the end of its connection. Nobody is told.
+    Drop,
     Refuse,
 }
 
@@ -123,7 +125,7 @@ impl Filter {
                     return Verdict::Refuse;
                 }
                 let verdict = self.judge_flow(view, (packet, ip), &headers);
-                if verdict != Verdict::Refuse {
+                if matches!(verdict, Verdict::Pass { .. }) {
                     self.fragments.lock().add(view.peer, key, (end, self.now()));
                 }
                 verdict
@@ -144,8 +146,8 @@ impl Filter {
             _ => {
                 let (key, from) = Key::of(ip.source, ip.destination, headers);
                 let View { generation, peer, inbound, .. } = view;
-                let (kind, now) = (headers.kind, self.now());
-                let seen = Seen { key, from, inbound, peer, kind, generation, now };
+                let (kind, now, ruled) = (headers.kind, self.now(), view.rules.is_some());
+                let seen = Seen { key, from, inbound, peer, kind, ruled, generation, now };
                 return self.judge_seen(view, ip, &seen);
             }
         };
@@ -164,6 +166,7 @@ impl Filter {
         }
         match found {
             Look::Pass { runs } => Verdict::Pass { runs },
+            Look::Drop => Verdict::Drop,
             Look::Refuse | Look::Ask(_) => Verdict::Refuse,
         }
     }

@@ -244,11 +244,13 @@ impl<'a> Gate<'a> {
                 self.run = run.filter(|_| runs);
                 true
             }
-            Verdict::Refuse => {
+            verdict => {
                 self.run = None;
                 self.entry.peer.counters.drop_one(Reason::RefusedByRules);
                 let mut reply = [0; MAX_REPLY];
-                if let Some(len) = self.filter.refuse(view, packet, ip, &mut reply) {
+                if verdict == Verdict::Refuse
+                    && let Some(len) = self.filter.refuse(view, packet, ip, &mut reply)
+                {
                     forward.push(&reply[..len]);
                 }
                 false

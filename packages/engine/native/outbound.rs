@@ -142,10 +142,12 @@ fn passes(
             *known = run.filter(|_| runs).map(|run| (run, filter.now()));
             true
         }
-        Verdict::Refuse => {
+        verdict => {
             entry.peer.counters.drop_one(Reason::RefusedByRules);
             let mut reply = [0; MAX_REPLY];
-            if let Some(len) = filter.refuse(view, bytes, ip, &mut reply) {
+            if verdict == Verdict::Refuse
+                && let Some(len) = filter.refuse(view, bytes, ip, &mut reply)
+            {
                 shared.tell(&reply[..len]);
             }
             false

@@ -5,7 +5,7 @@ use crate::checksum::{fold, sum};
 use crate::clamp::{MAX_TOO_BIG, clamp_segment_size, too_big};
 use crate::device::Device;
 use crate::engine::Engine;
-use crate::filter::RulesChange;
+use crate::filter::{PacketRules, RulesChange};
 use crate::packet::parse;
 use crate::peer::Tunnel;
 use crate::peer_config::PeerConfig;
@@ -241,6 +241,7 @@ proptest! {
         packets in vec(bytes(), 1..30),
         datagrams in vec(datagram(), 1..60),
         queues in 1..4usize,
+        rules in prop_oneof![Just(None), Just(Some(PacketRules { layers: vec![vec![]], ..PacketRules::default() }))],
     ) {
         let (device, kernel) = Device::memory(true, queues).unwrap();
         let socket = Some(Default::default());
@@ -256,7 +257,7 @@ proptest! {
             path: Path::STREAM,
         };
         let local = Prefix { address: [10, 1, 0, 9].into(), length: 32 };
-        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local], RulesChange::Keep).unwrap();
+        engine.set_table(vec![peer(1, sealed), peer(2, Tunnel::Legacy)], &[local], RulesChange::Set(rules)).unwrap();
         let strange = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let to = SocketAddr::new([127, 0, 0, 1].into(), engine.port().unwrap());
         for bytes in &streams {

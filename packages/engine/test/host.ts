@@ -20,12 +20,15 @@ import {
   type Engine,
   type EngineEvent,
   type EnginePeer,
+  type EngineTable,
   type KernelEngineInit,
   openEngine,
   openKernelEngine,
+  type PacketRules,
   type Tunnel,
   type TunnelPath,
 } from '../src/index.ts'
+import { manyRules } from './many-rules.ts'
 
 export interface HostInit {
   readonly name: string
@@ -65,6 +68,8 @@ const moved = { takes: 0, taken: 0, injects: 0, injected: 0 }
 const filtered: { readonly name: string; readonly local: readonly string[] }[] = []
 /** The other end's key, once it said it. */
 let theirKey: Uint8Array | undefined
+/** The table in use, without rules. */
+let table: EngineTable = { local: [], peers: [] }
 const engine = openOrExit()
 if (init.connect !== undefined) begin(createConnection(endpoint(init.connect)))
 else if (init.listen !== undefined)
@@ -176,10 +181,11 @@ function ownRanges() {
 }
 
 function setTable(publicKey: Uint8Array, path: TunnelPath, allowed = init.allowed): void {
-  engine.setTable({
+  table = {
     local: ownRanges(),
     peers: [tableOf({ kind: 'wireguard', publicKey, presharedKey: PRESHARED_KEY, path }, allowed)],
-  })
+  }
+  engine.setTable(table)
 }
 
 function tableOf(tunnel: Tunnel, allowed = init.allowed): EnginePeer {
@@ -201,6 +207,15 @@ function move([address = '', port, mtu]: readonly string[]): void {
 /** Names other ranges of the peer, with the stream as the way. */
 function allow(ranges: readonly string[]): void {
   if (theirKey !== undefined) setTable(theirKey, { kind: 'stream' }, ranges)
+}
+
+/** Puts these rules in force, or so many, 0 for none; says how long that took. */
+function rule(asked: PacketRules | number): void {
+  const drawn = (count: number) => (count === 0 ? undefined : manyRules(count, [init.allowed, ownRanges()]))
+  const rules = typeof asked === 'number' ? drawn(asked) : asked
+  const began = performance.now()
+  engine.setTable({ ...table, rules })
+  answer({ ms: performance.now() - began })
 }
 
 function probe([address = '', port, text = '']: readonly string[]): void {
@@ -250,6 +265,8 @@ function command(line: string): void {
   else if (verb === 'bind') bind(rest[0] ?? '')
   else if (verb === 'path') attempt(() => move(rest))
   else if (verb === 'allow') attempt(() => allow(rest))
+  else if (verb === 'rules') rule(JSON.parse(rest.join(' ')) as PacketRules | number)
+  else if (verb === 'port') answer({ port: engine.udpPort })
   else if (verb === 'remove') attempt(() => engine.setTable({ local: [], peers: [] }))
   else if (verb === 'forget')
     attempt(() => engine.setTable({ local: [], peers: [tableOf({ kind: 'none' })] }))

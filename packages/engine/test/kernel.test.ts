@@ -135,6 +135,13 @@ function checks(isFake: boolean): void {
     ])
   })
 
+  it('closes all tunnels while there are rules, which the kernel cannot keep', async () => {
+    expect(await left.ask('rules 10')).toHaveProperty('ms')
+    expect(lab.run('left', ['wg', 'show', device, 'peers'])).toBe('')
+    expect(await left.ask('rules 0')).toHaveProperty('ms')
+    expect(ping('left', '10.9.0.2')).toContain(' 0% packet loss')
+  })
+
   it.each([
     ['IPv4', LEFT, RIGHT],
     ['IPv6', LEFT6, RIGHT6],

@@ -6,6 +6,8 @@ use crate::filter::{Matched, PacketMatch, PacketRule, PacketRules};
 
 const SYN: u8 = 2;
 const RST_ACK: u8 = 0x14;
+/// A great one, as clients have.
+const CLIENT_PORT: [u8; 2] = [0x9c, 0x40];
 
 fn range(text: &str, set: u32) -> (Prefix, Vec<u32>) {
     (Prefix::parse(text).unwrap(), vec![set])
@@ -37,10 +39,11 @@ const OPEN: [(&str, u32); 2] = [("10.1.0.1/32", 1), ("10.1.0.2/32", 2)];
 #[test]
 fn a_refused_connection_is_reset_and_a_refused_datagram_answered() {
     let (mut a, mut b) = connected();
+    arrives(&mut a, &mut b, &from_client(9));
     ruled(&b, 1, Some(rules(&[])));
     let syn = Spec { flags: SYN, ..Spec::default() };
     // a connection from before is ended, and so is told
-    assert!(a.kernel.send(&build(&Spec { payload: 9, ..Spec::default() })));
+    assert!(a.kernel.send(&from_client(9)));
     let reset = until(&mut a, &mut b, |a, _| a.kernel.receive());
     assert_eq!((reset[33] & 4, &reset[12..20]), (4, &[10, 1, 0, 2, 10, 1, 0, 1][..]));
     assert!(a.kernel.send(&build(&Spec { v6: true, ..syn })));
@@ -59,7 +62,7 @@ fn a_refused_connection_is_reset_and_a_refused_datagram_answered() {
 fn rules_change_under_traffic_and_end_what_they_do_not_allow() {
     let (mut a, mut b) = connected();
     ruled(&b, 1, Some(rules(&OPEN)));
-    arrives(&mut a, &mut b, &build(&Spec { payload: 40, ..Spec::default() }));
+    arrives(&mut a, &mut b, &from_client(40));
     arrives(&mut b, &mut a, &answer());
     assert!(a.kernel.send(&build(&Spec { tcp: false, payload: 30, ..Spec::default() })));
     until(&mut a, &mut b, |a, b| {
@@ -77,11 +80,19 @@ fn rules_change_under_traffic_and_end_what_they_do_not_allow() {
     arrives(&mut a, &mut b, &build(&Spec { tcp: false, payload: 30, ..Spec::default() }));
 }
 
-/// What b sends back on the flow of the packets here.
+/// What a sends on a connection that it made.
+fn from_client(payload: usize) -> Vec<u8> {
+    let mut packet = build(&Spec { payload, ..Spec::default() });
+    packet[20..22].copy_from_slice(&CLIENT_PORT);
+    packet
+}
+
+/// What b sends back on it.
 fn answer() -> Vec<u8> {
     let mut packet =
         build(&Spec { source: "10.1.0.2", destination: "10.1.0.1", payload: 4, ..Spec::default() });
-    packet[20..24].copy_from_slice(&[3, 4, 1, 2]);
+    packet[20..22].copy_from_slice(&[3, 4]);
+    packet[22..24].copy_from_slice(&CLIENT_PORT);
     packet
 }
 

@@ -14,7 +14,7 @@ pub fn build_reply(packet: &[u8], ip: &Ip, headers: &Headers, out: &mut [u8; MAX
         return None;
     }
     match headers.kind {
-        Kind::Tcp(tcp) if tcp.has(RST) => None,
+        Kind::Tcp(tcp) if tcp.has(RST) || headers.part != Part::Whole => None,
         Kind::Tcp(tcp) => Some(reset(packet, ip, (headers, tcp), out)),
         Kind::Error => None,
         _ => build_error(packet, ip, IcmpError::Prohibited, out),

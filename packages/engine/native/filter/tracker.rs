@@ -19,6 +19,8 @@ pub struct Seen {
     /// The number of the peer at the other end.
     pub peer: u32,
     pub kind: Kind,
+    /// False: there are no rules, and all flows may begin.
+    pub ruled: bool,
     /// The generation of the rules in force.
     pub generation: u32,
     pub now: Ticks,
@@ -30,6 +32,8 @@ pub enum Look {
     Pass {
         runs: bool,
     },
+    /// It comes after the end of its connection. No rule is to blame, and nobody is told.
+    Drop,
     Refuse,
     Ask(Question),
 }
@@ -57,6 +61,21 @@ impl Seen {
         if let Kind::Tcp(tcp) = self.kind { Some(tcp) } else { None }
     }
 
+    /// A packet of TCP for a connection that is not known, from before a restart perhaps.
+    fn is_left_over(&self) -> bool {
+        self.tcp().is_some() && !self.is_opening() && !self.makes_none()
+    }
+
+    /// The side that this node receives for, or sends for.
+    fn own_side(&self) -> Side {
+        if self.inbound { self.from ^ 1 } else { self.from }
+    }
+
+    /// True when this end probably connected: who does has the greater port, nearly always.
+    fn probably_connected(&self) -> bool {
+        self.key.port(self.own_side()) > self.key.port(self.own_side() ^ 1)
+    }
+
     /// It asks for a new connection, or something anew.
     fn is_opening(&self) -> bool {
         self.kind == Kind::Ask || self.tcp().is_some_and(|tcp| tcp.is_opening())
@@ -78,16 +97,20 @@ impl Seen {
 pub fn look(flows: &mut FlowTable, seen: &Seen) -> Look {
     let Some(at) = flows.find(&seen.key, seen.now) else {
         return match (seen.inbound, seen.makes_none()) {
+            (_, false) if seen.is_left_over() && !seen.ruled => {
+                let origin = if seen.probably_connected() { seen.own_side() } else { seen.own_side() ^ 1 };
+                begin(flows, seen, (origin, seen.probably_connected()))
+            }
             (true, _) => Look::Ask(Question::New),
             (false, true) => Look::Pass { runs: false },
-            (false, false) if seen.tcp().is_some() && !seen.is_opening() => Look::Ask(Question::Left),
-            (false, false) => begin(flows, seen, None),
+            (false, false) if seen.is_left_over() => Look::Ask(Question::Left),
+            (false, false) => begin(flows, seen, (seen.from, true)),
         };
     };
     let flow = flows.get(at);
     if !seen.inbound && seen.is_opening() && (!flow.ours || flow.refused || flow.is_over()) {
         flows.remove(at);
-        return begin(flows, seen, None);
+        return begin(flows, seen, (seen.from, true));
     }
     if seen.is_new_connection(flow) {
         return Look::Ask(Question::New);
@@ -118,7 +141,7 @@ pub fn settle(flows: &mut FlowTable, seen: &Seen, (question, allowed): (Question
                 Some(at) => step(flows, at, seen),
                 None => {
                     at.into_iter().for_each(|at| flows.remove(at));
-                    begin(flows, seen, Some(seen.from))
+                    begin(flows, seen, (seen.from, false))
                 }
             }
         }
@@ -131,22 +154,20 @@ pub fn settle(flows: &mut FlowTable, seen: &Seen, (question, allowed): (Question
             flows.touch(at, seen.now);
             Look::Refuse
         }
+        // it made way for another one meanwhile
+        (Question::Again { .. }, None) if allowed => Look::Pass { runs: false },
         (Question::Again { .. }, None) => Look::Refuse,
         (Question::Left, Some(at)) => step(flows, at, seen),
-        (Question::Left, None) if allowed => begin(flows, seen, Some(seen.from ^ 1)),
-        // who connects has the greater port, nearly always
-        (Question::Left, None) if seen.key.port(seen.from) > seen.key.port(seen.from ^ 1) => {
-            begin(flows, seen, None)
-        }
+        (Question::Left, None) if allowed => begin(flows, seen, (seen.from ^ 1, false)),
+        (Question::Left, None) if seen.probably_connected() => begin(flows, seen, (seen.from, true)),
         (Question::Left, None) => Look::Refuse,
     }
 }
 
-/// Begins a flow: `asked` is the side that the rules were asked about; none: it is this node's own.
-fn begin(flows: &mut FlowTable, seen: &Seen, asked: Option<Side>) -> Look {
-    let mut flow = Flow::new(seen.key, asked.unwrap_or(seen.from), seen.peer, seen.now);
-    flow.generation = seen.generation;
-    flow.ours = asked.is_none();
+/// Begins a flow, with the side that began it, and whether it is this node's own.
+fn begin(flows: &mut FlowTable, seen: &Seen, (origin, ours): (Side, bool)) -> Look {
+    let mut flow = Flow::new(seen.key, origin, seen.peer, seen.now);
+    (flow.generation, flow.ours) = (seen.generation, ours);
     let at = flows.insert(flow);
     step(flows, at, seen)
 }
@@ -156,5 +177,5 @@ fn step(flows: &mut FlowTable, at: u32, seen: &Seen) -> Look {
     let passes = flow.step(seen.from, seen.tcp(), seen.inbound);
     let runs = flow.runs();
     flows.touch(at, seen.now);
-    if passes { Look::Pass { runs } } else { Look::Refuse }
+    if passes || !seen.ruled { Look::Pass { runs } } else { Look::Drop }
 }

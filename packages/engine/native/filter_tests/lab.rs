@@ -240,7 +240,9 @@ impl Lab {
 
     pub fn bytes_pass(&self, bytes: &[u8], inbound: bool) -> bool {
         let Ok(ip) = parse(bytes) else { return false };
-        self.with_view(inbound, |view| self.filter.judge(view, &bytes[..ip.len], &ip) != Verdict::Refuse)
+        self.with_view(inbound, |view| {
+            matches!(self.filter.judge(view, &bytes[..ip.len], &ip), Verdict::Pass { .. })
+        })
     }
 
     /// What the peer is told about a packet of its own that was refused.

@@ -19,7 +19,9 @@ fn to_peer(body: Body) -> Packet {
 #[test]
 fn without_rules_everything_passes() {
     let lab = Lab::new(None);
-    for body in [tcp((5, 6), ACK, 3), udp((5, 6)), Body::Message, Body::Bare { protocol: 47 }] {
+    let after = [tcp((5, 6), RST, 0), tcp((5, 6), ACK, 9)];
+    let others = [tcp((5, 6), ACK, 3), udp((5, 6)), Body::Message, Body::Bare { protocol: 47 }];
+    for body in others.into_iter().chain(after) {
         assert!(lab.comes(&from_peer(body)));
     }
     assert!(lab.comes(&Packet { part: Part::Later { id: 3, start: 9 }, ..from_peer(udp((1, 2))) }));
@@ -170,6 +172,18 @@ fn a_connection_from_before_a_restart_goes_on() {
     assert!(lab.leaves(&to_peer(tcp((40_000, 443), ACK, 5))), "this node connected");
     assert!(lab.comes(&from_peer(tcp((443, 40_000), ACK, 5))));
     assert!(!lab.leaves(&to_peer(tcp((80, 40_000), ACK, 5))), "the peer connected, and may not");
+}
+
+#[test]
+fn without_rules_the_one_with_the_greater_port_began_what_was_there_before() {
+    let mut lab = Lab::new(None);
+    assert!(
+        lab.comes(&from_peer(tcp((443, 40_000), ACK, 5))) && lab.comes(&from_peer(tcp((40_001, 22), ACK, 5)))
+    );
+    lab.swap(Some(rules(vec![])));
+    assert!(lab.comes(&from_peer(tcp((443, 40_000), ACK, 5))), "this node connected");
+    assert!(!lab.comes(&from_peer(tcp((40_001, 22), ACK, 5))));
+    assert!(!lab.comes(&from_peer(tcp((443, 40_000), SYN, 0))), "it opens nothing new");
 }
 
 #[test]

@@ -134,6 +134,12 @@ impl Twin {
         let is_syn = is_tcp && flags & (SYN | ACK | RST) == SYN;
         let makes_none = matches!(packet.body, Body::Answer { .. }) || flags & RST != 0;
         let Some(at) = self.find(packet) else {
+            let (own, other) = if inbound { (to, from) } else { (from, to) };
+            if is_tcp && !is_syn && !makes_none && self.rules.is_none() {
+                let ours = own.1 > other.1;
+                let origin = if ours { own } else { other };
+                return self.begin(packet, origin != from, ours);
+            }
             return match inbound {
                 true if makes_none => self.allows(protocol, from, to),
                 true => self.allows(protocol, from, to) && self.begin(packet, false, false),
@@ -188,7 +194,7 @@ impl Twin {
             reset: false,
             seen: self.now,
         });
-        self.step(self.flows.len() - 1, packet, !ours && !reversed)
+        self.step(self.flows.len() - 1, packet, false)
     }
 
     /// Also one that is too old.
@@ -214,7 +220,7 @@ impl Twin {
         }
         let upto = sequence + payload as u32;
         let goes_on = flow.over[side].is_some_and(|over| upto > over);
-        if inbound && payload > 0 && (flow.reset || goes_on) {
+        if self.rules.is_some() && inbound && payload > 0 && (flow.reset || goes_on) {
             return false;
         }
         if flags & FIN != 0 {
