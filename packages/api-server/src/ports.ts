@@ -280,7 +280,7 @@ export interface ApiServerComponents {
   readonly tokens?: TokensPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
-  /** Access rules; without it `/api/rules` answers 503. */
+  /** Access rules; without it everything is allowed, and `/api/rules` checks and signs nothing. */
   readonly rules?: RulesPort
   /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
   readonly debug?: DebugPort

@@ -25,7 +25,7 @@ export const rulesRoutes = {
   getRules: route('GET /api/rules', {
     summary: 'The access rules in force, who reaches what by them, and what they refused',
     answer: json(rulesView, 'As this node knows it.'),
-    errors: unready,
+    errors: [],
   }),
   getRulesSchema: route('GET /api/rules/schema', {
     summary: 'The JSON Schema of policies, for editors',
@@ -49,7 +49,7 @@ export const rulesRoutes = {
     summary: 'Who reaches a member, guest, network or the Internet, and on what',
     query: z.object({ to: place }),
     answer: json(rulesWhoView, 'Each end that reaches it.'),
-    errors,
+    errors: ['trust.bad_policy'],
   }),
   checkRules: route('POST /api/rules/check', {
     level: 'admin',

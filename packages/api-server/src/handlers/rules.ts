@@ -5,16 +5,21 @@ import type { HandlersOf } from './handler.ts'
 
 type RulesRoutes = 'getRules' | 'getRulesSchema' | 'testRules' | 'listWhoReaches' | 'checkRules' | 'putRules'
 
+/** The rules of a node that has none. */
+const NO_RULES = { Network: null, Own: null, CanSign: false, Table: [], More: false, Refused: [] }
+
+/** Without the port everything is allowed, and nothing can be signed. */
 export function createRulesHandlers(rules: RulesPort | undefined): HandlersOf<RulesRoutes> {
   const port = () => {
     if (rules === undefined) throw new Problem('node.not_ready')
     return rules
   }
   return {
-    getRules: () => port().view(),
+    getRules: () => rules?.view() ?? NO_RULES,
     getRulesSchema: async () => await port().schema(),
     testRules: (question) => port().test(question),
-    listWhoReaches: ({ to }) => port().who(to),
+    listWhoReaches: ({ to }) =>
+      rules?.who(to) ?? { To: { Word: to, Name: to }, Everybody: true, Reached: [] },
     checkRules: async ({ body }) => await port().check(body.Text),
     putRules: async ({ body }) => {
       const { Text: text, Force: force = false, Serial: serial } = body
