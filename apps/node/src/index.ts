@@ -12,6 +12,7 @@
  * ```
  */
 export { MeshError } from '@mesh/core'
+export type { LeaseOptions, MeshLease } from './embed/embedded-leases.ts'
 export type { MeshLedger, Waiting, WatchInit } from './embed/embedded-ledger.ts'
 export type { MeshService } from './embed/embedded-services.ts'
 export type { MeshChange, MeshEntry } from './embed/entry-values.ts'

@@ -43,6 +43,7 @@ export type {
   Asset,
   AssetsPort,
   DnsPort,
+  LeasesPort,
   HealthPort,
   HealthProblem,
   Metric,

@@ -18,6 +18,7 @@ import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
 import { createBlockReads } from './handlers/block-reads.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
+import { createLeaseHandlers } from './handlers/leases.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { KeptWrites } from './handlers/kept-writes.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
@@ -205,6 +206,7 @@ class ExpressApiServer implements ApiServer {
         onRefused: publishRefused(ledger, this.#hub),
       }),
       ...createBlockReads(this.#blocks),
+      ...createLeaseHandlers(this.#components.leases),
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),

@@ -16,6 +16,7 @@ export const CLIENT = [
   'ledger delete',
   'ledger list',
   'ledger watch',
+  'lease',
   'services',
   'service-remove',
   'service-disconnect',

@@ -50,6 +50,8 @@ export interface LeasesComponents {
   readonly ledger: Pick<Ledger, 'self' | 'mode' | 'snapshot' | 'put' | 'delete' | 'subscribe'>
   readonly clock: Clock
   readonly random: Random
+  /** How long a claim waits for those of other members, in ms; `LEASE_CLAIM_MS` by default. */
+  readonly claimMs?: number
 }
 
 /** What was heard of a lease. */
@@ -191,7 +193,7 @@ export class Leases {
 
   /** Undefined: another member was first, or the ledger does not take the claim yet. */
   async #claim({ name, ttlMs, renews = true }: TakeLease, signal: AbortSignal): Promise<Lease | undefined> {
-    const { ledger, clock } = this.#components
+    const { ledger, clock, claimMs = LEASE_CLAIM_MS } = this.#components
     const number = this.#nextNumber(name)
     const holder = ledger.self
     const isOurs = () => {
@@ -205,7 +207,7 @@ export class Leases {
       for (let times = 0; times < LEASE_CLAIMS && (times === 0 || isOurs()); times++) {
         await ledger.put(BUCKETS.leases, name, leaseText({ holder, number, ttlMs }, times)).settled
         if (times === 0) claimedAt = clock.monotonic()
-        await delay(clock, LEASE_CLAIM_MS / LEASE_CLAIMS, signal)
+        await delay(clock, claimMs / LEASE_CLAIMS, signal)
       }
       isTaken = isOurs() && !this.#rivals.hasOver(name, number)
     } catch (error) {
