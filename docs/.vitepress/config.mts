@@ -40,6 +40,8 @@ export default defineConfig({
           page('Give things names', '/how-to/names'),
           page('A phone as a guest', '/how-to/phone'),
           page('Reach the network behind a machine', '/how-to/office'),
+          page('Two routers for one office', '/how-to/two-routers'),
+          page('Two databases, one name', '/how-to/two-databases'),
           page('An exit node', '/how-to/exit'),
           page('Browse through another machine', '/how-to/proxy'),
           page('Let machines in one by one', '/how-to/invites'),

@@ -12,6 +12,7 @@
  * ```
  */
 export { MeshError } from '@mesh/core'
+export type { LeaseOptions, MeshLease } from './embed/embedded-leases.ts'
 export type { MeshChange, MeshEntry, MeshLedger, Waiting, WatchInit } from '@mesh/ledger/values'
 export type { MeshService } from './embed/embedded-services.ts'
 export { generateToken } from './embed/generate-token.ts'

@@ -90,6 +90,24 @@ test('a slow reader gets the last change of each key, and the end with its signa
   await expect(ledger.put('slow', 'y', undefined)).rejects.toMatchObject({ code: 'ledger.bad_value' })
 })
 
+test('a lease has one holder; given back it is the next one’s, with a greater number', async () => {
+  const [first, second] = [there(a), there(b)]
+  const held = await first.lease('leader', { ttl: '5s' })
+  await expect(first.lease('leader')).rejects.toMatchObject({ code: 'lease.held' })
+  const next = second.lease('leader', { ttl: '5s' })
+  await eventually(async () =>
+    expect(await other.client.listLeases()).toEqual([
+      { Name: 'leader', Holder: first.id, Number: held.number, TTL: 5 },
+    ]),
+  )
+  expect(held.signal.aborted).toBe(false)
+  await held.release()
+  expect(held.signal.reason).toMatchObject({ code: 'lease.released' })
+  const { number, release } = await next
+  expect(number).toBeGreaterThan(held.number)
+  await release()
+}, 30_000)
+
 test('an HTTP server and a TCP server of the program serve members, who are known by their ids', async () => {
   const [first, second, third] = [there(a), there(b), there(c)]
   const http = createServer((request, response) => {

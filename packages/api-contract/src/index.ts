@@ -69,6 +69,7 @@ export type {
   FileView,
   HealthView,
   KeptBlockView,
+  LeaseView,
   LedgerView,
   LogLevelView,
   LogLinesView,

@@ -45,6 +45,7 @@ export type {
   AssetsPort,
   BrowserMembersPort,
   DnsPort,
+  LeasesPort,
   HealthPort,
   HealthProblem,
   Metric,

@@ -131,3 +131,5 @@ export const DOCTOR_KEPT_MS = 5_000
 export const MAX_FLOW_SERIES = 64
 /** How many further providers of one service an answer names. */
 export const MAX_SHOWN_PROVIDERS = 64
+/** How long a lease that is free may take, in ms, beside the wait that was asked for. */
+export const LEASE_ANSWER_MS = 10_000

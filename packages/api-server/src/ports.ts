@@ -11,7 +11,7 @@ import type {
   SignedRulesView,
 } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Ledger, Leases } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
 import type { DoctorPort, LogPort, SettingsPort } from './operation-ports.ts'
 import type { PathReport } from './path-report.ts'
@@ -258,8 +258,12 @@ export interface NodePort {
   readonly hasVpn: boolean
 }
 
+/** The leases of this node. */
+export type LeasesPort = Pick<Leases, 'take' | 'held' | 'status' | 'list'>
+
 export interface ApiServerComponents {
   readonly ledger: Ledger
+  readonly leases: LeasesPort
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

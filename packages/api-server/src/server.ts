@@ -19,6 +19,7 @@ import { createAccess } from './handlers/access.ts'
 import { createRulesHandlers } from './handlers/rules.ts'
 import { createBlockReads } from './handlers/block-reads.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
+import { createLeaseHandlers } from './handlers/leases.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { KeptWrites } from './handlers/kept-writes.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
@@ -207,6 +208,7 @@ class ExpressApiServer implements ApiServer {
         onRefused: publishRefused(ledger, this.#hub),
       }),
       ...createBlockReads(this.#blocks),
+      ...createLeaseHandlers(this.#components.leases),
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),

@@ -15,7 +15,7 @@ import {
   type VpnView,
 } from '@mesh/api-contract'
 import { type Clock, MeshError, silentLogger, systemClock, systemRandom, tryParsePeerId } from '@mesh/core'
-import { createLedger, type Ledger, type Signer } from '@mesh/ledger'
+import { createLeases, createLedger, type Ledger, type Signer } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import {
   type ApiListener,
@@ -63,8 +63,10 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
   const clock = init.clock ?? systemClock
   const ledger = createLedger({}, { signer: init.signer ?? newSigner(), verify: createNodeVerifier(), clock })
   const listenersOfNetwork = new Set<(event: NetworkEvent) => void>()
+  const leases = createLeases({ ledger, clock, random: systemRandom, claimMs: 20 })
   const server = createApiServer(init, {
     ledger,
+    leases,
     clock,
     random: systemRandom,
     logger: silentLogger,

@@ -645,6 +645,31 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       status: 400,
     })
   },
+  async listLeases({ client, bucket }) {
+    const lease = await client.takeLease({ name: bucket, body: { TTL: '15s' } })
+    expect(await client.listLeases()).toContainEqual(lease)
+  },
+  async takeLease(world) {
+    const { client, bucket: name } = world
+    const lease = await client.takeLease({ name, body: { TTL: '15s' } })
+    expect(lease).toMatchObject({ Name: name, Holder: self(world), TTL: 15 })
+    const { Number } = lease
+    expect(await client.takeLease({ name, body: { TTL: '15s', Number } })).toEqual(lease)
+    const again = (body: object) => failure(client.takeLease({ name, body: { TTL: '15s', ...body } }))
+    expect(await again({})).toMatchObject({ status: 409, code: 'lease.held' })
+    expect(await again({ Number: Number + 1 })).toMatchObject({ status: 409, code: 'lease.lost' })
+    expect(await failure(client.takeLease({ name: 'x', body: { TTL: '1s' } }))).toMatchObject({
+      code: 'lease.bad_ttl',
+    })
+  },
+  async releaseLease({ client, bucket: name }) {
+    const { Number } = await client.takeLease({ name, body: { TTL: '15s' } })
+    expect(await failure(client.releaseLease({ name, number: String(Number + 1) }))).toMatchObject({
+      code: 'lease.lost',
+    })
+    expect(await client.releaseLease({ name, number: String(Number) })).toEqual({ State: 'Removed' })
+    expect((await client.listLeases()).map(({ Name }) => Name)).not.toContain(name)
+  },
   async listNodeServices({ client, bucket }) {
     await client.putNodeService({ name: bucket, body: { Target: '127.0.0.1:80' } })
     expect((await client.listNodeServices()).map(({ Name }) => Name)).toContain(bucket)

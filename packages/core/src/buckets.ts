@@ -18,6 +18,8 @@ export const BUCKETS = {
   users: 'users',
   /** Peer id of a member through which others reach the Internet. */
   egress: 'egress',
+  /** Name of a lease: the member that holds it now. */
+  leases: 'leases',
   /** Pattern of names, a regular expression. */
   dns: 'dns',
   /** `leader`: the member that takes the next address. */

@@ -7,6 +7,7 @@ test('has these public names', () => {
     'announceProvided',
     'canonicalBytes',
     'comparePositions',
+    'createLeases',
     'createLedger',
     'createMemoryStore',
     'createOwners',

@@ -43,6 +43,15 @@ export const commands: readonly Command[] = [
   ...offerCommands,
   ...nodeCommands,
   {
+    name: 'lease',
+    arguments: ['[NAME]'],
+    summary: 'who holds which lease; with NAME, take it and keep it until Ctrl-C',
+    description:
+      'Among members that reach each other a lease has one holder at a time. In a partition each side may have one until the sides meet again: only the fencing number that is printed tells them apart.',
+    examples: ['mesh lease', 'mesh lease backup', 'mesh lease backup --ttl 1m --lease-wait 0s'],
+    load: async () => (await import('./ledger/lease.ts')).runLease,
+  },
+  {
     name: 'ledger get',
     arguments: ['[BUCKET]', '[KEY]'],
     summary: 'read the ledger, a bucket or one key',

@@ -11,7 +11,7 @@ import {
 } from '@mesh/api-server'
 import type { ReachabilityView } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Leases, Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
@@ -39,6 +39,7 @@ import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  readonly leases: Leases
   /** Says what is wrong with the ledger's file. */
   readonly keeper: LedgerKeeper
   readonly dns: NodeDns
@@ -112,6 +113,7 @@ class AttachedApi implements NodeApi {
       },
       {
         ledger,
+        leases: components.leases,
         clock,
         random,
         dns: createDnsPort(dns),

@@ -1,4 +1,4 @@
-import type { Ledger } from '@mesh/ledger'
+import type { Leases, Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Trust } from '@mesh/trust'
@@ -19,6 +19,7 @@ export interface JoinInit
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
+  readonly leases: Leases
   readonly trust: Trust | undefined
   readonly rules: AccessRules
   readonly api: NodeApi

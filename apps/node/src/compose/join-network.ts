@@ -83,6 +83,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<J
   await replicator.start()
   api.show({ replicator })
   cleanUps.add(() => api.server.endKeptWrites())
+  cleanUps.add(() => init.leases.stop())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
     replicator.publish(entries),

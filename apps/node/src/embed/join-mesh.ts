@@ -23,6 +23,7 @@ import { createLogTail } from '../log/log-tail.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { type Network, readNetwork } from '../state/network.ts'
+import { type LeaseOptions, type MeshLease, takeLease } from './embedded-leases.ts'
 import { EmbeddedServices, type MeshService } from './embedded-services.ts'
 import { EMBEDDED_COMMAND, embeddedSettings } from './embed-settings.ts'
 import { withHint } from './error-hints.ts'
@@ -61,6 +62,12 @@ export interface Mesh extends AsyncDisposable {
    * change of each key.
    */
   watch(bucket: string, init?: WatchInit): AsyncIterableIterator<MeshChange>
+  /**
+   * Waits until the lease is this program's, and renews it until it is given back. Among members that reach each other one
+   * holds it at a time; in a partition each side may have a holder, and only the fencing number tells them apart.
+   * @throws MeshError `lease.held` when this program holds or waits for it already, `lease.bad_name`, `lease.bad_ttl`
+   */
+  lease(name: string, options?: LeaseOptions): Promise<MeshLease>
   /** Leaves the network and ends everything that was opened. Idempotent. */
   close(): Promise<void>
 }
@@ -130,6 +137,12 @@ export async function joinMesh(init: JoinMeshInit): Promise<Mesh> {
     dial: (...asked) => served.dial(...asked),
     peerOf: (connection) => served.peerOf(connection),
     watch: (...asked) => ledger.watch(...asked),
+    async lease(name, options = {}) {
+      closed.signal.throwIfAborted()
+      const ended =
+        options.signal === undefined ? closed.signal : AbortSignal.any([options.signal, closed.signal])
+      return await takeLease(node.leases, name, { ...options, signal: ended })
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -26,6 +26,7 @@ export const CLIENT = [
   'ledger delete',
   'ledger list',
   'ledger watch',
+  'lease',
   'services',
   'service-remove',
   'service-disconnect',

@@ -208,6 +208,22 @@ export const clientOptions = {
       help: 'Print the public key alone.',
     }),
   }),
+  ...inGroup('Asking a node', ['lease'], {
+    ttl: duration({
+      default: '15s',
+      minMs: 5_000,
+      maxMs: 3_600_000,
+      environment: false,
+      help: 'How long the lease lasts after each renewal: another member has it so long after this one is gone.',
+    }),
+    leaseWait: duration({
+      default: '30s',
+      minMs: 0,
+      maxMs: 60_000,
+      environment: false,
+      help: 'How long to wait for a lease that another member holds.',
+    }),
+  }),
   ...inGroup('Asking a node', ['ledger put', 'ledger delete'], {
     wait: duration({
       default: '5s',

@@ -2,6 +2,7 @@
 import type { RouteDefinition, RouteInput } from '../route.ts'
 import { accessRoutes } from './access.ts'
 import { dnsRoutes } from './dns.ts'
+import { leaseRoutes } from './leases.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './node.ts'
@@ -15,6 +16,7 @@ export const routes = {
   ...vpnRoutes,
   ...dnsRoutes,
   ...ledgerRoutes,
+  ...leaseRoutes,
   ...offerRoutes,
   ...accessRoutes,
   ...rulesRoutes,

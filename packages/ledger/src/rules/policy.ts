@@ -3,6 +3,7 @@ import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../go-json/go-fields.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { JsonScanner } from '../go-json/json-scanner.ts'
+import { leaseTtlMs } from '../leases/lease-entry.ts'
 
 /** The rule of one owned bucket. */
 export interface BucketPolicy {
@@ -16,6 +17,8 @@ export interface BucketPolicy {
    * `absolute`, when its own `UpdatedAt` is; `never`.
    */
   readonly expiry: 'liveness' | 'absolute' | 'never'
+  /** The window of an entry with `absolute` expiry, from its Value (JSON text), in ms; default: the liveness window. */
+  readonly ttlMs?: (valueText: string) => number
   /**
    * Tells which claim gives way: of two claims of one moment the one whose Value (JSON text) is so gives way
    * to one whose Value is not, whichever came first. Without it the later one gives way.
@@ -63,7 +66,7 @@ const ownedByKeyEnd: BucketPolicy = {
 /** Who signs first, owns. */
 export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
 
-/** The buckets that all networks know, and ours (`routes`, `identities`, `providers`). */
+/** The buckets that all networks know, and ours (`routes`, `identities`, `providers`, `leases`). */
 export const defaultPolicies: PolicyTable = {
   machines,
   services: ownedByValue,
@@ -74,6 +77,7 @@ export const defaultPolicies: PolicyTable = {
   [BUCKETS.identities]: ownedByKey,
   [BUCKETS.providers]: ownedByKeyEnd,
   [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
+  [BUCKETS.leases]: { ...ownedByValue, expiry: 'absolute', ttlMs: leaseTtlMs },
   dns: ownedBySigner,
 }
 
