@@ -4,7 +4,7 @@
  */
 import { parseDuration } from '@mesh/core'
 import type { Leases } from '@mesh/ledger'
-import type { Waiting } from './embedded-ledger.ts'
+import type { Waiting } from '@mesh/ledger/values'
 
 export interface LeaseOptions extends Waiting {
   /** How long the lease lasts after each renewal, `15s` by default: from 5 s to 1 h. */
