@@ -177,9 +177,9 @@ export interface BrowserMembersPort {
 
 /** One address at which tabs connect. */
 export interface WebSocketAddress {
-  /** As a multiaddr: `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
+  /** The address as a multiaddr: `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
   readonly address: string
-  /** As the content security policy of the page names it: `ws://192.0.2.7:4002`. */
+  /** The address as the content security policy of the page names it: `ws://192.0.2.7:4002`. */
   readonly origin: string
 }
 
@@ -238,7 +238,7 @@ export interface RulesPort {
   test(question: { readonly from: string; readonly to: string; readonly on: string }): RulesTestView
   who(to: string): RulesWhoView
   check(text: string): Promise<RulesCheckView>
-  /** Signs a policy. */
+  /** Signs a policy, which is in force then. */
   set(text: string, options: RulesSetOptions): Promise<SignedRulesView>
 }
 

@@ -223,7 +223,7 @@ class NativeBackedEngine {
   }
 
   /**
-   * What the rules refused since the last call, most frequent first: at most 1,024 kinds, 64 of one peer, and ports beyond
+   * Gives the packets that the rules refused since the last call, most frequent first: at most 1,024 kinds, 64 of one peer, and ports beyond
    * that together.
    */
   takeRefusals(): readonly Refusal[] {

@@ -15,15 +15,15 @@ export interface PacketRules {
 }
 
 export interface PacketRule {
-  /** The set of the source; undefined: any source. */
+  /** The number of the source's set; undefined: any source. */
   readonly from: number | undefined
-  /** The set of the destination; undefined: any destination. */
+  /** The number of the destination's set; undefined: any destination. */
   readonly to: number | undefined
-  /** Empty: everything. */
+  /** The protocols and ports; none of them: everything. */
   readonly on: readonly PacketMatch[]
 }
 
-/** icmp stands for ICMP and ICMPv6. Ports are inclusive; both 0 to 65535 for icmp and other protocols without ports. */
+/** A protocol and its ports. The word icmp stands for ICMP and ICMPv6. Ports are inclusive; both 0 to 65535 for icmp and other protocols without ports. */
 export interface PacketMatch {
   readonly protocol: 'tcp' | 'udp' | 'icmp'
   readonly firstPort: number
@@ -34,7 +34,7 @@ export interface PacketMatch {
 export interface Refusal {
   readonly source: IpAddress
   readonly destination: IpAddress
-  /** IP's number: 6 for TCP, 17 for UDP. */
+  /** The number of the IP protocol: 6 for TCP, 17 for UDP. */
   readonly protocol: number
   /** The destination's; undefined: there is none, or the source tried too many for a count each. */
   readonly port: number | undefined

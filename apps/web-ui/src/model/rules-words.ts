@@ -8,7 +8,7 @@ type Ends = RulesView['Table'][number]['From']
 /** The names that a cell shows; the others are counted. */
 const SHOWN_ENDS = 6
 
-/** `laptop-1, nas and 3 more`. */
+/** Names some ends of rules: `laptop-1, nas and 3 more`. */
 export function endsInWords(ends: Ends): string {
   const shown = ends.slice(0, SHOWN_ENDS).map(({ Name }) => shownName(Name))
   const more = ends.length - shown.length

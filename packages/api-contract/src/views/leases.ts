@@ -1,4 +1,4 @@
-/** Schemas of leases. */
+/** The schemas of leases in answers and requests. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { peerId } from './fields.ts'

@@ -8,7 +8,7 @@ type RulesRoutes = 'getRules' | 'getRulesSchema' | 'testRules' | 'listWhoReaches
 /** The rules of a node that has none. */
 const NO_RULES = { Network: null, Own: null, CanSign: false, Table: [], More: false, Refused: [] }
 
-/** Without the port everything is allowed, and nothing can be signed. */
+/** Creates the handlers. Without the port everything is allowed, and nothing can be signed. */
 export function createRulesHandlers(rules: RulesPort | undefined): HandlersOf<RulesRoutes> {
   const port = () => {
     if (rules === undefined) throw new Problem('node.not_ready')

@@ -34,7 +34,7 @@ export interface TakeLease {
   readonly ttlMs: number
   /** True, as by default: this node renews the lease until it is given back. False: its user does, by `renew`. */
   readonly renews?: boolean
-  /** Ends the wait. */
+  /** Ends the wait, and not the lease. */
   readonly signal: AbortSignal
 }
 
@@ -42,6 +42,7 @@ export interface TakeLease {
 export interface LeaseStatus {
   readonly name: string
   readonly holder: string
+  /** The fencing number, which counts the holders. */
   readonly number: number
   readonly ttlMs: number
 }
@@ -54,7 +55,7 @@ export interface LeasesComponents {
   readonly claimMs?: number
 }
 
-/** What was heard of a lease. */
+/** The last news of a lease. */
 interface Seen {
   /** When its entry changed last, in monotonic ms. */
   readonly heardAt: number

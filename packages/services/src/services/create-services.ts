@@ -217,7 +217,7 @@ export class Services {
     return this.#servesLegacy
   }
 
-  /** What asks members for services needs. */
+  /** Gives the parts with which this node asks members for services. */
   #asking() {
     return { ...this.#components, legacy: this.#legacy, providers: this.#providers }
   }

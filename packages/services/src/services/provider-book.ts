@@ -1,5 +1,5 @@
 /**
- * What this node knows of the providers that it uses: how many connections each has, which ones failed, and with which
+ * Keeps what this node knows of the providers that it uses: how many connections each has, which ones failed, and with which
  * provider each name stays. All connections of a node share it, those of local ports and those of programs.
  */
 import { BoundedMap, type Clock, type PeerId, type Random } from '@mesh/core'

@@ -2,7 +2,7 @@
 import type { PeerId } from '@mesh/core'
 import type { ServiceTarget } from '../services/target.ts'
 
-/** What a member asks another one for, as access rules name it. */
+/** An offer that a member asks another one for, as access rules name it. */
 export type RuledOffer =
   | {
       readonly kind: 'service'

@@ -46,8 +46,8 @@ export class Revocations {
 }
 
 /**
- * Of an ended membership stays what is dated before its end. A revocation of an earlier version of the node names no
- * entries: then what is dated before it stays.
+ * Says whether an entry stays. An ended membership leaves what is dated before its end. A revocation by an earlier version
+ * of the node names no entries: then what is dated before it stays.
  */
 function leaves({ statement, entry }: Revocation, keyed: KeyedEntry): boolean {
   const { kept, until } = statement

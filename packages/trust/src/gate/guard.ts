@@ -1,4 +1,4 @@
-/** What a peer guard is to the rest of trust: only Node.js has one (`peer-guard.ts`). */
+/** The peer guard as the rest of trust sees it: only Node.js has one (`peer-guard.ts`). */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustLedger, TrustNetwork } from '../ports.ts'

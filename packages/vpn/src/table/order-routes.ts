@@ -1,5 +1,5 @@
 /**
- * In which order routes are taken, and which router of a network comes first where there are several: a member that the user
+ * Orders routes, and the routers of one network where there are several. First comes a member that the user
  * named, a router that is reached, the lower metric, the router in use, the shorter round trip. Pure.
  */
 import type { Cidr, PeerId } from '@mesh/core'

@@ -101,7 +101,7 @@ function Lists({ admission }: { admission: AdmissionView }) {
   )
 }
 
-/** Whether an invite is enough, or an administrator lets each machine in. */
+/** Shows and switches whether an invite is enough, or an administrator lets each machine in. */
 function ApprovalSwitch({ isOn, canChange }: { isOn: boolean; canChange: boolean }) {
   const set = useSetApproval()
   return (
