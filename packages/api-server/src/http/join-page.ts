@@ -39,7 +39,7 @@ export async function serveJoinPage(
   await sendAsset(asset, { isImmutable: isHashed(file), headers }, { req, res })
 }
 
-/** At `/join`, without a slash at its end, the files of the page are one folder down. */
+/** Names the files of the page one folder down where it was asked for as `/join`, without a slash at its end. */
 async function pageOf(page: Asset | undefined, file: string): Promise<Asset | undefined> {
   if (page === undefined || file !== '') return page
   const html = page.encoding === undefined ? page.bytes : await inflated(page, page.encoding)

@@ -1,4 +1,4 @@
-/** What a peer guard is to the rest of trust: only Node.js has one (`peer-guard.ts`). */
+/** The rest of trust sees a peer guard like this; only Node.js has one (`peer-guard.ts`). */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustLedger, TrustNetwork } from '../ports.ts'
