@@ -177,9 +177,9 @@ export interface BrowserMembersPort {
 
 /** One address at which tabs connect. */
 export interface WebSocketAddress {
-  /** The address as a multiaddr: `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
+  /** The multiaddr, such as `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
   readonly address: string
-  /** The address as the content security policy of the page names it: `ws://192.0.2.7:4002`. */
+  /** The origin for the content security policy of the page, such as `ws://192.0.2.7:4002`. */
   readonly origin: string
 }
 

@@ -39,7 +39,7 @@ export async function serveJoinPage(
   await sendAsset(asset, { isImmutable: isHashed(file), headers }, { req, res })
 }
 
-/** Gives a file of the page. Where `/join` has no slash at its end, the files are one folder down. */
+/** Names the files of the page one folder down where it was asked for as `/join`, without a slash at its end. */
 async function pageOf(page: Asset | undefined, file: string): Promise<Asset | undefined> {
   if (page === undefined || file !== '') return page
   const html = page.encoding === undefined ? page.bytes : await inflated(page, page.encoding)

@@ -23,7 +23,7 @@ export interface ServiceClient {
    * @throws MeshError `services.bad_name`, `services.no_provider`, `services.refused`, `p2p.*`; the signal's reason
    */
   open(name: string, signal: AbortSignal): Promise<OpenedStream>
-  /** Stops asking; streams that are open go on. */
+  /** Withdraws this member from `users`; streams that are open go on. */
   stop(): void
 }
 

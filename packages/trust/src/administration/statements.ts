@@ -127,7 +127,7 @@ export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatemen
 }
 
 interface StatementReading {
-  /** The network's id, 20 hexadecimal digits. */
+  /** The id of the network. */
   readonly network: string
   /** Checks the signatures of invites; in plain JavaScript by default. */
   readonly verify?: Verify | undefined

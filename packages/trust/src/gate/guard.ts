@@ -1,4 +1,4 @@
-/** The peer guard as the rest of trust sees it: only Node.js has one (`peer-guard.ts`). */
+/** The rest of trust sees a peer guard like this; only Node.js has one (`peer-guard.ts`). */
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
 import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustLedger, TrustNetwork } from '../ports.ts'
