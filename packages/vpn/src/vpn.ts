@@ -292,14 +292,14 @@ export interface VpnStatus {
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   /** How often peers did something against the protocols of the VPN since the start, by code. */
   readonly refusals: Readonly<Record<string, number>>
-  /** What the rules allowed and refused; undefined: there are none. */
+  /** Counts of what the rules allowed and refused; undefined: there are none. */
   readonly rules?: RulesStatus | undefined
 }
 
 export interface RulesStatus {
   /** The number of flows that each rule allowed since it is in force, in the shape of `PacketRules.layers`. */
   readonly hits: readonly (readonly number[])[]
-  /** What was refused since the start, at most 256, the newest first. */
+  /** The packets that were refused since the start, at most 256 kinds, the newest first. */
   readonly refusals: readonly CountedRefusal[]
 }
 

@@ -1,10 +1,10 @@
-/** What the rules refused lately, alike packets as one, the newest first. */
+/** Keeps what the rules refused lately: alike packets as one, the newest first. */
 import type { Refusal } from '@mesh/engine'
 import { MAX_KEPT_REFUSALS } from './limits.ts'
 import type { CountedRefusal } from '../vpn.ts'
 
 export class RefusalLog {
-  /** In the order of their last packets. */
+  /** Stands in the order of the last packets. */
   readonly #refusals = new Map<string, CountedRefusal>()
 
   add(refusals: readonly Refusal[], now: number): void {
