@@ -52,11 +52,11 @@ function functionSizes(file) {
 }
 
 // 104,000 when the page, packages and rules were still to come
-atMost('lines of source', total(sources), 119_000)
+atMost('lines of source', total(sources), 132_000)
 const fileSizes = sources.map((file) => linesOf(sourceOf(file)))
 atMost('lines of the median file', quantile(fileSizes, 0.5), 70)
 atMost('lines of nine files in ten', quantile(fileSizes, 0.9), 190)
-atMost('lines of the longest file', Math.max(...fileSizes), 430)
+atMost('lines of the longest file', Math.max(...fileSizes), 450)
 const functions = sources.filter((file) => !file.endsWith('.rs')).flatMap(functionSizes)
 atMost('lines of the median function', quantile(functions, 0.5), 7)
 atMost('lines of nine functions in ten', quantile(functions, 0.9), 21)
@@ -70,7 +70,7 @@ atMost(
 )
 atMost('lines of docs/SECURITY.md', linesOf(read('docs/SECURITY.md')), 200)
 const unreleased = read('CHANGELOG.md').split('## Unreleased')[1]?.split('\n## ')[0] ?? ''
-atMost('lines of what is unreleased in CHANGELOG.md', linesOf(unreleased.trim()) + 1, 40)
+atMost('lines of what is unreleased in CHANGELOG.md', linesOf(unreleased.trim()) + 1, 48)
 const packages = globSync('packages/*/package.json', { cwd: root }).length
 atMost(
   'changesets',

@@ -22,10 +22,19 @@ const MAY_IMPORT = {
   'packages/exit-node': ['@mesh/core', '@mesh/engine', '@mesh/vpn', 'zod'],
   'packages/services': ['@mesh/core', '@mesh/ledger'],
   'packages/dns': ['@mesh/core', '@mesh/ledger'],
-  'packages/trust': ['@mesh/core', '@mesh/ledger'],
+  'packages/trust': ['@mesh/core', '@mesh/ledger', 'zod'],
   'packages/api-contract': ['@mesh/core', 'zod'],
   'packages/api-server': ['@mesh/core', '@mesh/ledger', '@mesh/api-contract', 'express', 'zod'],
   'packages/api-client': ['@mesh/core', '@mesh/api-contract'],
+  'packages/browser': [
+    '@mesh/core',
+    '@mesh/ledger',
+    '@mesh/network',
+    '@mesh/p2p',
+    '@mesh/replication',
+    '@mesh/services',
+    '@mesh/trust',
+  ],
   'packages/testkit': ['@mesh/core', '@mesh/ledger'],
   'apps/web-ui': ['@mesh/core', '@mesh/api-client', '@mesh/api-contract', '@mesh/ledger', 'react'],
   'apps/node': ['@mesh/*'],
@@ -43,7 +52,7 @@ const TEST_EXCEPTIONS = [
   { from: /^apps\/web-ui\/test\/support\//, to: /^packages\/api-server\/test\// },
   { from: /^tools\/bench\//, to: /^apps\/web-ui\/test\/support\// },
   // the page of real nodes is walked through in a browser
-  { from: /^apps\/node\/test\/page-/, to: /^apps\/web-ui\/test\/support\// },
+  { from: /^apps\/node\/test\/(page-|browser-member)/, to: /^apps\/web-ui\/test\/support\// },
   // the tools start nodes as the tests of the app do
   { from: /^tools\//, to: /^apps\/node\/(src|test)\// },
   // `tools/bench` runs the benches of all packages
@@ -76,13 +85,15 @@ const BROWSER_SAFE = [
   'packages/replication',
   'packages/network',
   'packages/p2p',
+  'packages/trust',
   'packages/api-contract',
   'packages/api-client',
+  'packages/browser',
   'apps/web-ui',
 ]
 /** p2p: what only Node has stands in these folders, reached through `./node` alone. */
 const NODE_ONLY =
-  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/|upstream\/(machine-addresses|node\/)|host\/(join-webrtc|node-platform)))/
+  /^(packages\/[\w-]+\/src\/(node|testing)(\.ts|\/)|packages\/network\/src\/seal\/native-seal-cipher|packages\/p2p\/src\/(nat\/(?!circuits)|bulk\/|discovery\/(multicast-sockets|local-find)|transport\/(?!browser-websockets|socket-transport|limits)|upstream\/(machine-addresses|node\/)|host\/(join-webrtc|node-platform))|packages\/trust\/src\/(legacy\/|gate\/(auth-keys|bound-answer|guard-auth|peer-guard)))/
 
 const IS_TEST = /\.test\.tsx?$|^(packages|apps)\/[\w-]+\/(test|bench|dev)\/|^tools\//
 
@@ -153,6 +164,9 @@ function judge(folder, allowed, path, specifier, typeOnly) {
       problems.push(`${path}: ${specifier} in a browser-safe package; move it under ./node`)
     return
   }
+  const isForNode = /^@mesh\/[\w-]+\/node$/.test(specifier) && !NODE_ONLY.test(path) && !typeOnly
+  if (BROWSER_SAFE.includes(folder) && isForNode)
+    problems.push(`${path}: ${specifier} in a browser-safe package`)
   if (specifier.startsWith('@mesh/')) return judgeOwn(folder, allowed, path, specifier)
   for (const [framework, pattern] of Object.entries(FRAMEWORKS)) {
     if (!pattern.test(specifier) || folder === 'apps/node' || allowed.includes(framework)) continue

@@ -1,6 +1,6 @@
 import { defineConfig } from 'tsup'
 import { eagerFunctions } from './bundle/eager-functions.ts'
-import { embedPage } from './bundle/embed-page.ts'
+import { embedPages } from './bundle/embed-page.ts'
 import { lazyBuiltins } from './bundle/lazy-builtins.ts'
 import { writeNotices } from './bundle/notices.ts'
 import { stubs } from './bundle/stubs.ts'
@@ -34,7 +34,7 @@ export default defineConfig({
   },
   metafile: true,
   onSuccess: async () => {
-    embedPage(import.meta.dirname)
+    embedPages(import.meta.dirname)
     writeNotices(import.meta.dirname)
   },
 })

@@ -1,3 +1,3 @@
 import { packageBuild } from '../../tsup.base.ts'
 
-export default packageBuild({ entry: ['src/index.ts', 'src/node.ts', 'src/testing.ts'] })
+export default packageBuild({ entry: ['src/index.ts', 'src/browser.ts', 'src/node.ts', 'src/testing.ts'] })

@@ -1,3 +1,3 @@
 import { packageBuild } from '../../tsup.base.ts'
 
-export default packageBuild({ entry: ['src/index.ts', 'src/endpoint.ts'] })
+export default packageBuild({ entry: ['src/index.ts', 'src/client.ts', 'src/endpoint.ts'] })

@@ -1,3 +1,5 @@
 import { packageBuild } from '../../tsup.base.ts'
 
-export default packageBuild()
+export default packageBuild({
+  entry: ['src/index.ts', 'src/node.ts', 'src/rules/index.ts', 'src/policy-text.ts'],
+})

@@ -29,6 +29,7 @@ import { READER_ATTACKS } from './scenarios/readers.ts'
 import { REPLAY_ATTACKS } from './scenarios/replays.ts'
 import { REQUEST_ATTACKS } from './scenarios/requests.ts'
 import { ROUTER_ATTACKS } from './scenarios/routers.ts'
+import { RULE_ATTACKS } from './scenarios/rules.ts'
 import { SERVICE_ATTACKS } from './scenarios/services.ts'
 import { SESSION_ATTACKS } from './scenarios/sessions.ts'
 import { SHARE_ATTACKS } from './scenarios/shares.ts'
@@ -70,6 +71,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...TEXT_ATTACKS,
   ...DNS_ATTACKS,
   ...SERVICE_ATTACKS,
+  ...RULE_ATTACKS,
   ...BULK_ATTACKS,
   ...FILE_ATTACKS,
   ...CHANNEL_MESSAGE_ATTACKS,

@@ -12,6 +12,7 @@ import { measureBurst } from './burst.ts'
 import { measureDelay } from './delay.ts'
 import { measureDns } from './dns.ts'
 import { measureFiles } from './files.ts'
+import { measureFailover } from './failover.ts'
 import { FLEET_SIZES, measureFleet } from './fleet/measure-fleet.ts'
 import { measureHttp } from './http.ts'
 import { measureIdle } from './idle.ts'
@@ -44,6 +45,7 @@ const MEASURES: Readonly<Record<string, (parts: readonly string[]) => unknown>> 
   rules: () => measureRules(),
   files: measureFiles,
   services: measureServices,
+  failover: measureFailover,
   page: measurePage,
   sizes: measureSizes,
 }

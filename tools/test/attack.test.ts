@@ -9,7 +9,7 @@ import { SCENARIOS } from '../attack/scenarios.ts'
 /** Health and writes have more time here than in the suite: the machine is shared. */
 const bounds = { ...SUITE_BOUNDS, healthMs: 3_000, writeMs: 30_000 }
 
-test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions'])(
+test.each(['replayed-author', 'inflated-gossip', 'channel-texts', 'stun-questions', 'refused-by-rules'])(
   '%s is held off',
   async (name) => {
     const scenario = SCENARIOS.find((each) => each.name === name)

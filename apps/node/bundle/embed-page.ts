@@ -1,4 +1,4 @@
-/** Puts the built web page into the node's build: compressed once, with a manifest that the node reads. */
+/** Puts the built pages into the node's build: compressed once, with a manifest that the node reads. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
@@ -9,13 +9,17 @@ const MIN_COMPRESSED_BYTES = 512
 const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|manifest))/
 
 /** @param folder apps/node */
-export function embedPage(folder: string): void {
-  const page = join(folder, '../web-ui/dist')
+export function embedPages(folder: string): void {
+  embedPage(join(folder, '../web-ui'), join(folder, 'dist/ui'))
+  embedPage(join(folder, '../../examples/browser-member'), join(folder, 'dist/join'))
+}
+
+function embedPage(source: string, target: string): void {
+  const page = join(source, 'dist')
   if (!existsSync(join(page, 'index.html'))) {
-    process.stderr.write('no web page: apps/web-ui is not built, so this build of the node will have none\n')
+    process.stderr.write(`no page: ${source} is not built, so this build of the node will be without it\n`)
     return
   }
-  const target = join(folder, 'dist/ui')
   mkdirSync(target, { recursive: true })
   const manifest: Record<string, AssetManifest[string]> = {}
   const files = readdirSync(page, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())

@@ -1,6 +1,6 @@
 /**
- * Writes `dist/NOTICES.txt`: the libraries that the build holds, of the node and of its page, with their licences. The ones
- * of the node are known from what esbuild read, those of the page from its dependencies.
+ * Writes `dist/NOTICES.txt`: the libraries that the build holds, of the node and of its pages, with their licences. The ones
+ * of the node are known from what esbuild read, those of the pages from their dependencies.
  */
 import { existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -29,6 +29,7 @@ export function writeNotices(folder: string): void {
     if (inside !== undefined) folders.add(realpathSync(join(folder, inside)))
   }
   addDependencies(join(folder, '../web-ui'), folders)
+  addDependencies(join(folder, '../../examples/browser-member'), folders)
   const notices = [...folders].flatMap(noticeOf).toSorted()
   writeFileSync(join(folder, 'dist/NOTICES.txt'), `${HEAD}\n${[...new Set(notices)].join('\n')}`)
 }

@@ -10,7 +10,7 @@ export const EXIT = {
   failed: {
     code: 1,
     meaning:
-      'It did not work: a port in use, a damaged or locked state, an error of the node or of the API; `mesh ping`: nobody answered; `mesh doctor`: a check failed.',
+      'It did not work: a port in use, a damaged or locked state, an error of the node or of the API; `mesh ping`: nobody answered; `mesh doctor`: a check failed; `mesh rules test`: it is refused; `mesh rules check`: a test of the policy fails.',
   },
   badInput: {
     code: 2,
@@ -43,7 +43,9 @@ export const EXIT = {
 const EXIT_BY_CODE: Readonly<Record<string, number>> = {
   'node.bad_input': EXIT.badInput.code,
   'node.bad_log_level': EXIT.badInput.code,
+  'node.bad_rules': EXIT.badInput.code,
   'node.bad_token_file': EXIT.badInput.code,
+  'trust.bad_policy': EXIT.badInput.code,
   'node.network_twice': EXIT.badInput.code,
   'node.no_network': EXIT.badInput.code,
   'node.several_running': EXIT.badInput.code,

@@ -12,9 +12,9 @@
  * ```
  */
 export { MeshError } from '@mesh/core'
-export type { MeshLedger, Waiting, WatchInit } from './embed/embedded-ledger.ts'
+export type { LeaseOptions, MeshLease } from './embed/embedded-leases.ts'
+export type { MeshChange, MeshEntry, MeshLedger, Waiting, WatchInit } from '@mesh/ledger/values'
 export type { MeshService } from './embed/embedded-services.ts'
-export type { MeshChange, MeshEntry } from './embed/entry-values.ts'
 export { generateToken } from './embed/generate-token.ts'
 export type { JoinMeshInit, SettingValue } from './embed/join-init.ts'
 export { joinMesh, type Mesh } from './embed/join-mesh.ts'

@@ -14,7 +14,7 @@ export function documentedExamples(root: string): readonly Example[] {
   const files = globSync(
     [
       'apps/node/{README.md,src/index.ts}',
-      'packages/*/{README.md,src/{index,node,pattern,testing,openapi}.ts}',
+      'packages/*/{README.md,src/{browser,client,index,node,pattern,testing,openapi,values}.ts}',
     ],
     { cwd: root },
   )

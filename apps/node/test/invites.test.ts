@@ -143,3 +143,24 @@ test('an invite that was used or cancelled lets nobody in, and its node says so'
     }
   }, SOON)
 }, 120_000)
+
+test('where approval is asked for, a machine with an invite waits until it is approved, for as long as is said', async () => {
+  expect(await admin('approval', 'on')).toBe('invites need approval')
+  const guest = await joinNode({ knows: home, invite: await admin('invite', '--member-for=8h') })
+  await eventually(async () => expect(await membersAt(home, [guest])).toEqual(['waiting']), SOON)
+  await eventually(async () => {
+    const { Problems } = await guest.client.getHealth()
+    expect(Problems.map(({ Code }) => Code)).toContain('trust.awaiting_approval')
+  }, SOON)
+  await admin('approve', guest.id)
+  await eventually(async () => expect(await membersAt(guest, [guest])).toEqual(['admitted']), SOON)
+  const endOf = async () =>
+    (await home.client.getAdmission()).Members.find(({ PeerID }) => PeerID === guest.id)?.EndsAt ?? ''
+  expect(Date.parse(await endOf()) - Date.now()).toBeGreaterThan(7 * 3_600_000)
+  // a renewal
+  expect(await admin('admit', guest.id, '--for=30d')).toContain('is let in until 20')
+  expect(Date.parse(await endOf()) - Date.now()).toBeGreaterThan(29 * 24 * 3_600_000)
+  const { code, stderr } = await mesh.run(['admin', 'approve', guest.id, `--api-url=${home.url}`])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('does not wait: it is admitted')])
+  expect(await admin('approval', 'off')).toBe('invites need no approval')
+})

@@ -90,6 +90,24 @@ test('a slow reader gets the last change of each key, and the end with its signa
   await expect(ledger.put('slow', 'y', undefined)).rejects.toMatchObject({ code: 'ledger.bad_value' })
 })
 
+test('a lease has one holder; given back it is the next one’s, with a greater number', async () => {
+  const [first, second] = [there(a), there(b)]
+  const held = await first.lease('leader', { ttl: '5s' })
+  await expect(first.lease('leader')).rejects.toMatchObject({ code: 'lease.held' })
+  const next = second.lease('leader', { ttl: '5s' })
+  await eventually(async () =>
+    expect(await other.client.listLeases()).toEqual([
+      { Name: 'leader', Holder: first.id, Number: held.number, TTL: 5 },
+    ]),
+  )
+  expect(held.signal.aborted).toBe(false)
+  await held.release()
+  expect(held.signal.reason).toMatchObject({ code: 'lease.released' })
+  const { number, release } = await next
+  expect(number).toBeGreaterThan(held.number)
+  await release()
+}, 30_000)
+
 test('an HTTP server and a TCP server of the program serve members, who are known by their ids', async () => {
   const [first, second, third] = [there(a), there(b), there(c)]
   const http = createServer((request, response) => {
@@ -110,15 +128,23 @@ test('an HTTP server and a TCP server of the program serve members, who are know
   const connection = await third.dial('echo')
   connection.end('through')
   expect(await text(connection)).toBe('through')
-  // a name has one owner
-  await expect(second.listen('Jobs-API', http)).rejects.toMatchObject({ code: 'services.name_in_use' })
   await eventually(async () => {
     const services = (await other.client.getBucket({ bucket: 'services' })) as object
     expect(Object.keys(services).toSorted()).toEqual(['Jobs-API', 'echo'])
   }, WITHIN)
   for (const url of ['https://echo.svc.mesh/', 'http://echo.svc.mesh:81/', 'http://example.com/'])
     await expect(third.fetch(url)).rejects.toMatchObject({ code: 'services.bad_address' })
+  // another program serves the name beside the first one, and alone when that one ends
+  const beside = await second.listen(
+    'Jobs-API',
+    createServer((_request, response) => response.end('beside')),
+  )
   await service.close()
+  await eventually(async () => {
+    const response = await third.fetch('http://jobs-api.svc.mesh/')
+    expect(await response.text()).toBe('beside')
+  }, WITHIN)
+  await beside.close()
   await tcp.close()
   await eventually(() => expect(third.ledger.list('services')).toEqual([]), WITHIN)
 })

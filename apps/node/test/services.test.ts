@@ -296,7 +296,7 @@ describe('what may go wrong with a service', () => {
     await eventually(async () => expect(await held()).toEqual(['echo']), { withinMs: 30_000 })
   })
 
-  test('a name of another live member stays theirs, and the problem says whose it is', async () => {
+  test('a name of another live member stays theirs, and a further provider is told beside it', async () => {
     const own = makeToken()
     const echo = await target(startEcho())
     const args = [`--service-add=echo=:${echo.port}`]
@@ -305,10 +305,11 @@ describe('what may go wrong with a service', () => {
       expect(await first.client.getBucket({ bucket: 'services' })).toHaveProperty('echo'),
     )
     const second = await mesh.start({ token: own, args: [...args, bootstrap(first)] })
-    await eventually(async () => {
-      const { Problems } = await second.client.getHealth()
-      expect(Problems.map(({ Code }) => Code)).toContain('services.name_taken')
-    })
+    await eventually(async () =>
+      expect(await first.client.listServices()).toEqual([
+        { Name: 'echo', PeerID: first.id, Providers: [second.id] },
+      ]),
+    )
     expect(await second.client.getBucket({ bucket: 'services' })).toMatchObject({
       echo: { PeerID: first.id },
     })

@@ -21,10 +21,27 @@ const suffix = why === undefined ? '' : ` (skipped: ${why})`
 const READY = /VPN: mesh0 has|Serving HTTP on|API and web page: http|all transports stand|proxy: http/i
 const PAGES = [
   'tutorial',
-  ...['database', 'files', 'names', 'phone', 'office', 'exit', 'proxy', 'invites', 'script'].map(
-    (name) => `how-to/${name}`,
-  ),
+  ...[
+    'database',
+    'files',
+    'names',
+    'phone',
+    'office',
+    'exit',
+    'proxy',
+    'invites',
+    'contractors',
+    'browser',
+    'script',
+  ].map((name) => `how-to/${name}`),
+  ...['two-routers', 'two-databases'].map((name) => `how-to/${name}`),
 ]
+
+/** The machines that stand in the office network. */
+const ROUTERS: Readonly<Record<string, readonly string[]>> = {
+  'how-to/office': ['office'],
+  'how-to/two-routers': ['first', 'second'],
+}
 
 test.skipIf(why !== undefined).for(PAGES)(
   `every command of %s${suffix}`,
@@ -38,7 +55,8 @@ test.skipIf(why !== undefined).for(PAGES)(
     try {
       const addresses = machines.map((machine, at) => [machine, [`192.168.95.${at + 1}/24`]] as const)
       bridge(lab, 'switch', Object.fromEntries(addresses))
-      if (page === 'how-to/office') lab.run('office', ['ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'lo'])
+      for (const router of ROUTERS[page] ?? [])
+        lab.run(router, ['ip', 'addr', 'add', '192.168.7.1/24', 'dev', 'lo'])
       const shells = new Map(machines.map((machine) => [machine, shellOf(newcomer, lab, machine)]))
       for (const { machine, stays, commands } of blocks) {
         const shell = shells.get(machine)

@@ -36,7 +36,7 @@ describe.skipIf(why !== undefined)(suite, () => {
       vpn.start('first', ['--address=10.1.0.2/24', '--name=first', ...router]),
     ])
     await pingSoon(lab, 'a', '192.168.77.1')
-    second = await vpn.start('second', ['--address=10.1.0.3/24', ...router])
+    second = await vpn.start('second', ['--address=10.1.0.3/24', `${router[0]},metric=10`])
   }, 60_000)
   afterAll(() => vpn.close())
 
@@ -56,20 +56,22 @@ describe.skipIf(why !== undefined)(suite, () => {
     await ping(lab, 'a', '192.168.77.9', { count: 1 })
   })
 
-  test('a second router of a network is told that the first one has it, until that one stops', async () => {
+  test('a second router of a network stands by behind the first one, and takes over when that one stops', async () => {
     await eventually(async () => {
-      expect(await problemOf(second, 'vpn.route_of_other')).toMatchObject({
-        Title: expect.stringMatching(/192\.168\.77\.0\/24 by first \(/),
-        Hint: expect.stringContaining('without --advertise-route 192.168.77.0/24'),
-      })
+      const { Routes } = await second.control.getVpn()
+      expect(Routes.Own).toEqual([
+        { CIDR: '192.168.77.0/24', Metric: 10, State: 'standby', Others: [first.id] },
+      ])
+      const { Accepted } = (await a.control.getVpn()).Routes
+      expect(Accepted).toMatchObject([{ PeerID: first.id, Standby: [second.id] }])
     }, SOON)
-    expect(second.lines.some(({ message }) => message.includes('another member does so'))).toBe(true)
     const environment = { MESHSTATEDIR: second.stateDir, MESHTOKEN: vpn.token }
-    expect((await vpn.mesh.run(['status'], { environment })).stdout).toContain('another member does so')
-    expect(await problemOf(first, 'vpn.route_of_other')).toBeUndefined()
+    expect((await vpn.mesh.run(['status'], { environment })).stdout).toContain(
+      'advertises 192.168.77.0/24 (standby, also by ',
+    )
     await first.stop()
     await eventually(async () => {
-      expect(await problemOf(second, 'vpn.route_of_other')).toBeUndefined()
+      expect((await second.control.getVpn()).Routes.Own).toMatchObject([{ State: 'active', Others: [] }])
       const { Peers } = await a.control.getVpn()
       expect(Peers.find(({ PeerID }) => PeerID === second.id)?.Routes).toEqual(['192.168.77.0/24'])
     }, SOON)

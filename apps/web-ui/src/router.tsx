@@ -66,6 +66,11 @@ const files = createRoute({
 const guests = createRoute({ ...list, path: '/guests', component: later('GuestsPage') })
 const exit = createRoute({ ...list, path: '/exit', component: later('ExitPage') })
 const access = createRoute({ ...list, path: '/access', component: later('AccessPage') })
+const rules = createRoute({
+  ...top,
+  path: '/access/rules',
+  component: lazyRouteComponent(() => import('./pages/rules/rules-page.tsx'), 'RulesPage'),
+})
 const peers = createRoute({ ...list, path: '/peers', component: later('PeersPage') })
 const peer = createRoute({ getParentRoute: () => peers, path: '$id', component: later('PeerPanel') })
 const blockchain = createRoute({
@@ -105,6 +110,7 @@ const routeTree = root.addChildren([
   ledger,
   blockchain.addChildren([block]),
   access,
+  rules,
   traffic,
   diagnostics,
   settings,

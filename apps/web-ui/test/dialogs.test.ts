@@ -14,9 +14,10 @@ const admission = {
   Peerguard: false,
   Gate: false,
   Administrators: [ADMIN],
+  NeedsApproval: false,
   HoldsKey: true,
   Revoked: false,
-  Members: [{ PeerID: NAS, Name: 'nas', State: 'admitted', Administrator: ADMIN }],
+  Members: [{ PeerID: NAS, Name: 'nas', State: 'admitted', Administrator: ADMIN, EndsAt: null }],
   Invites: [],
 }
 const guest = (Name: string) => ({
@@ -101,7 +102,7 @@ describe.skipIf(browserPath === undefined)(`dialogs in a browser${skipped}`, () 
       return route.fulfill({ json: true })
     })
     await page.route('**/api/admission/members/*', (route) => {
-      played.Members = [{ PeerID: NAS, Name: 'nas', State: 'revoked', Administrator: ADMIN }]
+      played.Members = [{ PeerID: NAS, Name: 'nas', State: 'revoked', Administrator: ADMIN, EndsAt: null }]
       return route.fulfill({ json: { State: 'Stated' } })
     })
     await page.reload()

@@ -84,14 +84,22 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     Peerguard: true,
     Gate: false,
     Administrators: [first],
+    NeedsApproval: false,
     HoldsKey: true,
     Revoked: false,
-    Members: rows.map(({ text, id }) => ({ PeerID: id, Name: text, State: 'waiting', Administrator: null })),
+    Members: rows.map(({ text, id }) => ({
+      PeerID: id,
+      Name: text,
+      State: 'waiting',
+      Administrator: null,
+      EndsAt: null,
+    })),
     Invites: rows.map(({ text, id }) => ({
       Invite: id,
       Administrator: first,
       Label: text,
       ExpiresAt: '2030-01-01T00:00:00Z',
+      MemberForSeconds: null,
       State: 'disputed',
       Claims: ids,
     })),
@@ -99,7 +107,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   'ledger/egress': byText(() => 'ok'),
   'ledger/trustzone': byText((text) => text),
   vpn: vpnStatus(
-    { Wanted: first, PeerID: first, Hostname: rows[7]?.text, State: 'up', Families: ['ipv4'] },
+    { Wanted: first, PeerID: first, Hostname: rows[7]?.text, State: 'up', Families: ['ipv4'], Standby: [] },
     {
       Peers: rows.map(({ text, id }) => ({
         ...vpnStatus(null).Peers[0],
@@ -124,6 +132,7 @@ const PAGES = [
   '/guests',
   '/exit',
   '/access',
+  '/access/rules',
 ]
 
 const skipped = browserPath === undefined ? ' (skipped: no Chromium is installed)' : ''

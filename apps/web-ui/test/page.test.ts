@@ -166,6 +166,7 @@ describe.skipIf(browserPath === undefined)(`the built page in a browser${skipped
       '/ledger?bucket=notes&key=greeting',
       '/exit',
       '/access',
+      '/access/rules',
       '/settings',
       '/settings?view=api',
       '/diagnostics',

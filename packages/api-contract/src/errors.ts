@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import type { ErrorDescription } from './errors/error-description.ts'
 import { httpErrors } from './errors/http-errors.ts'
+import { leaseErrors } from './errors/lease-errors.ts'
 import { ledgerErrors } from './errors/ledger-errors.ts'
 import { networkErrors } from './errors/network-errors.ts'
 import { nodeErrors } from './errors/node-errors.ts'
@@ -12,6 +13,7 @@ export type { ErrorDescription }
 export const errorCatalogue = {
   ...httpErrors,
   ...ledgerErrors,
+  ...leaseErrors,
   ...networkErrors,
   ...offersErrors,
   ...nodeErrors,

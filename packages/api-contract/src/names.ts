@@ -74,6 +74,31 @@ export const keepDuration = z
     example: '20s',
   })
 
+/** The fencing number of a lease, in decimal digits. */
+export const leaseNumber = z
+  .string()
+  .transform((text, context) => {
+    if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
+    context.addIssue({ code: 'custom', message: 'the number of a lease' })
+    return z.NEVER
+  })
+  .meta({ type: 'integer', minimum: 0, description: 'Its number.' })
+
+/** `15s`, `1m`; gives milliseconds. */
+export const leaseDuration = z
+  .string()
+  .transform((text, context) => {
+    const ms = tryParseDuration(text)
+    if (ms !== undefined) return ms
+    context.addIssue({ code: 'custom', message: 'a duration from 5s to 1h' })
+    return z.NEVER
+  })
+  .meta({
+    type: 'string',
+    description: 'How long the lease lasts after each renewal, from 5s to 1h.',
+    example: '15s',
+  })
+
 /** The name of the field of a value that holds the time of its renewal, from `NAME=now`. */
 export const timeField = z
   .string()

@@ -39,10 +39,13 @@ export type { DoctorPort, LogLevelName, LogPort, SettingsPort } from './operatio
 export type { OfferShelf, OffersPort, UploadPiece } from './offers-port.ts'
 export type {
   AccessPort,
+  RulesPort,
   ApiServerComponents,
   Asset,
   AssetsPort,
+  BrowserMembersPort,
   DnsPort,
+  LeasesPort,
   HealthPort,
   HealthProblem,
   Metric,
@@ -55,6 +58,7 @@ export type {
   TrafficPort,
   TrafficStats,
   VersionPort,
+  WebSocketAddress,
 } from './ports.ts'
 export type { PathReport } from './path-report.ts'
 export { counter, gauge, labelled } from './views/metric-families.ts'

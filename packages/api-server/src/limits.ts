@@ -129,3 +129,7 @@ export const MAX_TOLD_BUCKETS = 8
 export const DOCTOR_KEPT_MS = 5_000
 /** How many peers, and how many protocols, have a series of their own in the history of traffic; the others share one. */
 export const MAX_FLOW_SERIES = 64
+/** How many further providers of one service an answer names. */
+export const MAX_SHOWN_PROVIDERS = 64
+/** How long a lease that is free may take, in ms, beside the wait that was asked for. */
+export const LEASE_ANSWER_MS = 10_000

@@ -1,7 +1,17 @@
 /** The API needs these ports from the rest of a node; `apps/node` plugs the parts in. */
-import type { AdmissionView, DnsServerView, NameResolutionView, ReachabilityView } from '@mesh/api-contract'
+import type {
+  AdmissionView,
+  DnsServerView,
+  NameResolutionView,
+  ReachabilityView,
+  RulesCheckView,
+  RulesTestView,
+  RulesView,
+  RulesWhoView,
+  SignedRulesView,
+} from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Ledger, Leases } from '@mesh/ledger'
 import type { DebugPort } from './debug-port.ts'
 import type { DoctorPort, LogPort, SettingsPort } from './operation-ports.ts'
 import type { PathReport } from './path-report.ts'
@@ -154,6 +164,25 @@ export interface AssetsPort {
   get(path: string): Asset | undefined
 }
 
+/** The page by which browser tabs join, and where they connect. */
+export interface BrowserMembersPort {
+  readonly assets: AssetsPort
+  /**
+   * Gives the WebSocket addresses of this node for a page that was asked for under a host name, the best first. Each ends
+   * with the id of this node; empty until the host listens.
+   * @param host without a port, IPv6 without brackets
+   */
+  nodes(host: string): readonly WebSocketAddress[]
+}
+
+/** One address at which tabs connect. */
+export interface WebSocketAddress {
+  /** As a multiaddr: `/ip4/192.0.2.7/tcp/4002/ws/p2p/ID`. */
+  readonly address: string
+  /** As the content security policy of the page names it: `ws://192.0.2.7:4002`. */
+  readonly origin: string
+}
+
 export interface VersionPort {
   /** The version, as `mesh --version` prints it. */
   readonly version: string
@@ -173,8 +202,15 @@ export interface AccessPort {
   gate(): GatePort | undefined
   /** Undefined in a network without administrators. */
   admission(): Omit<AdmissionView, 'Peerguard' | 'Gate'> | undefined
-  setMember(peer: PeerId, state: 'admitted' | 'revoked'): void
-  invite(init: { readonly lifeMs?: number; readonly label: string }): {
+  /** @param init.forMs how long the peer is a member, in ms; undefined: as its invite says, else for good */
+  setMember(peer: PeerId, state: 'admitted' | 'revoked', init: { readonly forMs?: number | undefined }): void
+  setApproval(isRequired: boolean): void
+  invite(init: {
+    readonly lifeMs?: number
+    readonly label: string
+    /** How long the peer that uses it is a member, in ms; undefined: for good. */
+    readonly memberForMs?: number | undefined
+  }): {
     readonly code: string
     /** The code as a link. */
     readonly link: string
@@ -185,6 +221,25 @@ export interface AccessPort {
   cancelInvite(invite: PeerId): void
   /** Calls the listener after who may use the network may have changed; the returned function ends it. */
   subscribe(listener: () => void): () => void
+}
+
+interface RulesSetOptions {
+  /** True to sign a policy by which this node may begin nothing any more. */
+  readonly force: boolean
+  /** The serial number of the policy that must be in force now; 0 for none. */
+  readonly serial?: number
+}
+
+/** Who may reach what. Throws MeshErrors with codes of the contract. */
+export interface RulesPort {
+  view(): Promise<RulesView>
+  /** The JSON Schema of policies. */
+  schema(): Promise<Record<string, unknown>>
+  test(question: { readonly from: string; readonly to: string; readonly on: string }): RulesTestView
+  who(to: string): RulesWhoView
+  check(text: string): Promise<RulesCheckView>
+  /** Signs a policy. */
+  set(text: string, options: RulesSetOptions): Promise<SignedRulesView>
 }
 
 /** The tokens that the API takes; they may change while the node runs. */
@@ -203,8 +258,12 @@ export interface NodePort {
   readonly hasVpn: boolean
 }
 
+/** The leases of this node. */
+export type LeasesPort = Pick<Leases, 'take' | 'held' | 'status' | 'list'>
+
 export interface ApiServerComponents {
   readonly ledger: Ledger
+  readonly leases: LeasesPort
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -217,12 +276,16 @@ export interface ApiServerComponents {
   /** Families beside those of the ledger, the traffic and the API itself. */
   readonly metrics?: () => readonly Metric[]
   readonly assets?: AssetsPort
+  /** The page for browser members; without it nothing is served at `/join`. */
+  readonly browserMembers?: BrowserMembersPort
   /** The resolver; without it `/api/dns/resolve` answers 503. */
   readonly dns?: DnsPort
   /** Asked for on all listeners but the control socket; without it, who reaches a listener is let in. */
   readonly tokens?: TokensPort
   /** The port of trust; without it the node has no peer gate, and the network no administrators. */
   readonly access?: AccessPort
+  /** Access rules; without it everything is allowed, and `/api/rules` checks and signs nothing. */
+  readonly rules?: RulesPort
   /** Profiles of the process; without it nothing is served at `/debug/pprof/` but the web page. */
   readonly debug?: DebugPort
   /** The log; without it its levels cannot be changed, and none of its lines are served. */

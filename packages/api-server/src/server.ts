@@ -16,8 +16,10 @@ import {
 import { watchMachines } from './events/machine-watch.ts'
 import type { Handlers } from './handlers/handler.ts'
 import { createAccess } from './handlers/access.ts'
+import { createRulesHandlers } from './handlers/rules.ts'
 import { createBlockReads } from './handlers/block-reads.ts'
 import { createDnsReads } from './handlers/dns-reads.ts'
+import { createLeaseHandlers } from './handlers/leases.ts'
 import { createLedgerReads } from './handlers/ledger-reads.ts'
 import { KeptWrites } from './handlers/kept-writes.ts'
 import { createLedgerWrites } from './handlers/ledger-writes.ts'
@@ -120,6 +122,7 @@ class ExpressApiServer implements ApiServer {
       writes: createRate({ perAddress: WRITES, maxRemembered: MAX_RATED_ADDRESSES }, clock),
       counts: this.#counts,
       assets,
+      browserMembers: components.browserMembers,
       profiles: debug === undefined ? undefined : createProfiles(debug),
       logger: this.#logger,
       random,
@@ -194,7 +197,7 @@ class ExpressApiServer implements ApiServer {
   }
 
   #createHandlers(values: ValueForm): Handlers {
-    const { ledger, clock, dns, version, health, access, tokens } = this.#components
+    const { ledger, clock, dns, version, health, access, rules, tokens } = this.#components
     const scene = this.#scene
     return {
       ...createLedgerReads(scene, () => this.#texts.last(), values),
@@ -205,9 +208,11 @@ class ExpressApiServer implements ApiServer {
         onRefused: publishRefused(ledger, this.#hub),
       }),
       ...createBlockReads(this.#blocks),
+      ...createLeaseHandlers(this.#components.leases),
       ...createOfferHandlers(() => this.#offers),
       ...createDnsReads(dns),
       ...createAccess(access),
+      ...createRulesHandlers(rules),
       ...createOperation(this.#components),
       ...createVpnReads({ scene, vpn: () => this.#vpn, clock }),
       ...createPeers({ scene, clock }),

@@ -15,21 +15,24 @@ export function createFakeAccess(): AccessPort {
     }),
     admission: () => ({
       Administrators: [PEER],
+      NeedsApproval: false,
       HoldsKey: true,
       Revoked: false,
-      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null }],
+      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null, EndsAt: null }],
       Invites: [
         {
           Invite: PEER,
           Administrator: PEER,
           Label: 'laptop',
           ExpiresAt: '2026-01-01T00:00:00.000Z',
+          MemberForSeconds: null,
           State: 'open',
           Claims: [],
         },
       ],
     }),
     setMember() {},
+    setApproval() {},
     invite: ({ lifeMs = 0, label }) => ({
       code: `mesh-invite-${label}`,
       link: `mesh://join/mesh-invite-${label}`,

@@ -51,6 +51,7 @@ export function createFakeOffers(): OffersPort {
         Name,
         Listen,
         State: 'waiting for a provider' as const,
+        Providers: 0,
         ...NOBODY,
         ...TRAFFIC,
         ...FINE,

@@ -15,7 +15,7 @@ import {
   type VpnView,
 } from '@mesh/api-contract'
 import { type Clock, MeshError, silentLogger, systemClock, systemRandom, tryParsePeerId } from '@mesh/core'
-import { createLedger, type Ledger, type Signer } from '@mesh/ledger'
+import { createLeases, createLedger, type Ledger, type Signer } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import {
   type ApiListener,
@@ -63,8 +63,10 @@ export async function startTestNode(init: TestNodeInit = {}): Promise<TestNode> 
   const clock = init.clock ?? systemClock
   const ledger = createLedger({}, { signer: init.signer ?? newSigner(), verify: createNodeVerifier(), clock })
   const listenersOfNetwork = new Set<(event: NetworkEvent) => void>()
+  const leases = createLeases({ ledger, clock, random: systemRandom, claimMs: 20 })
   const server = createApiServer(init, {
     ledger,
+    leases,
     clock,
     random: systemRandom,
     logger: silentLogger,
@@ -187,6 +189,7 @@ const nas: VpnView['ExitNode'] = {
   Hostname: 'nas',
   State: 'up',
   Families: ['ipv4'],
+  Standby: [],
 }
 
 /** A VPN whose machines the test plays; those without a path do not answer. */
@@ -197,7 +200,12 @@ export function fakeVpn(peers: readonly VpnPeerView[]): VpnPort {
     setExitNode(wanted) {
       if (wanted === 'unmarked') throw new MeshError('exit.no_mark', 'no mark')
       const other = { PeerID: null, Hostname: '', State: 'searching', Families: [] } as const
-      exit = wanted === undefined ? null : wanted === 'nas' ? nas : { ...other, Families: [], Wanted: wanted }
+      exit =
+        wanted === undefined
+          ? null
+          : wanted === 'nas'
+            ? nas
+            : { ...other, Families: [], Standby: [], Wanted: wanted }
     },
     guests: () => guests,
     async addGuest({ name, endpoint = '192.0.2.7:51820', fullTunnel = false }) {
@@ -223,7 +231,8 @@ export function fakeVpn(peers: readonly VpnPeerView[]): VpnPort {
       Addresses: ['10.1.0.11/24'],
       Routes: {
         Advertised: ['192.168.7.0/24'],
-        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+        Own: [],
+        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true, Standby: [] }],
       },
       ExitNode: exit,
       OffersExit: null,

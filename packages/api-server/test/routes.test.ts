@@ -1,9 +1,11 @@
 /** Every route of the contract, from the typed client through the server and back, over TCP and a unix socket. */
+import { heartbeatValue } from '@mesh/core'
 import { MAX_UPLOAD_PIECE_BYTES, type RouteId, routes, type SignedEntryView } from '@mesh/api-contract'
 import { ApiError } from '@mesh/api-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createFakeAccess } from './fake-access.ts'
 import { createFakeOffers } from './fake-offers.ts'
+import { createFakeRules, endpoint, RULES, RULES_CHECK } from './fake-rules.ts'
 import {
   ADDED,
   CHECK,
@@ -62,7 +64,11 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   async listServices(world) {
     const record = { PeerID: self(world), Name: 'web' }
     await world.client.putJson({ bucket: 'services', key: 'web', body: { ...record, Extra: 1 }, wait: '5s' })
-    expect(await world.client.listServices()).toEqual([record])
+    expect(await world.client.listServices()).toMatchObject([record])
+    const key = `services web ${self(world)}`
+    await world.client.putJson({ bucket: 'providers', key, body: record, wait: '5s' })
+    await world.node.ledger.put('healthcheck', self(world), heartbeatValue(Date.now())).settled
+    expect(await world.client.listServices()).toEqual([{ ...record, Providers: [self(world)] }])
   },
   async listFiles(world) {
     const record = { PeerID: self(world), Name: 'f1' }
@@ -140,9 +146,17 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Addresses: ['10.1.0.11/24'],
       Routes: {
         Advertised: ['192.168.7.0/24'],
-        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+        Own: [],
+        Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true, Standby: [] }],
       },
-      ExitNode: { Wanted: 'nas', PeerID: PEER, Hostname: 'nas', State: 'up', Families: ['ipv4'] },
+      ExitNode: {
+        Wanted: 'nas',
+        PeerID: PEER,
+        Hostname: 'nas',
+        State: 'up',
+        Families: ['ipv4'],
+        Standby: [],
+      },
       OffersExit: null,
     })
     expect({ ...Drops }).toEqual({ noRoute: 5, multicast: 1, spoofedSource: 4 })
@@ -252,7 +266,14 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async putExitNode({ client }) {
     const { ExitNode } = await client.putExitNode({ body: { Exit: 'gate' } })
-    expect(ExitNode).toEqual({ Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] })
+    expect(ExitNode).toEqual({
+      Wanted: 'gate',
+      PeerID: null,
+      Hostname: '',
+      State: 'searching',
+      Families: [],
+      Standby: [],
+    })
     expect(await failure(client.putExitNode({ body: { Exit: 'unmarked' } }))).toMatchObject({
       code: 'exit.no_mark',
       status: 409,
@@ -624,6 +645,31 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       status: 400,
     })
   },
+  async listLeases({ client, bucket }) {
+    const lease = await client.takeLease({ name: bucket, body: { TTL: '15s' } })
+    expect(await client.listLeases()).toContainEqual(lease)
+  },
+  async takeLease(world) {
+    const { client, bucket: name } = world
+    const lease = await client.takeLease({ name, body: { TTL: '15s' } })
+    expect(lease).toMatchObject({ Name: name, Holder: self(world), TTL: 15 })
+    const { Number } = lease
+    expect(await client.takeLease({ name, body: { TTL: '15s', Number } })).toEqual(lease)
+    const again = (body: object) => failure(client.takeLease({ name, body: { TTL: '15s', ...body } }))
+    expect(await again({})).toMatchObject({ status: 409, code: 'lease.held' })
+    expect(await again({ Number: Number + 1 })).toMatchObject({ status: 409, code: 'lease.lost' })
+    expect(await failure(client.takeLease({ name: 'x', body: { TTL: '1s' } }))).toMatchObject({
+      code: 'lease.bad_ttl',
+    })
+  },
+  async releaseLease({ client, bucket: name }) {
+    const { Number } = await client.takeLease({ name, body: { TTL: '15s' } })
+    expect(await failure(client.releaseLease({ name, number: String(Number + 1) }))).toMatchObject({
+      code: 'lease.lost',
+    })
+    expect(await client.releaseLease({ name, number: String(Number) })).toEqual({ State: 'Removed' })
+    expect((await client.listLeases()).map(({ Name }) => Name)).not.toContain(name)
+  },
   async listNodeServices({ client, bucket }) {
     await client.putNodeService({ name: bucket, body: { Target: '127.0.0.1:80' } })
     expect((await client.listNodeServices()).map(({ Name }) => Name)).toContain(bucket)
@@ -661,6 +707,7 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Listen: ':9000',
       State: 'waiting for a provider',
       Provider: null,
+      Providers: 0,
       Path: null,
       Transport: null,
       ...OFFERED,
@@ -789,15 +836,17 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
       Peerguard: true,
       Gate: false,
       Administrators: [PEER],
+      NeedsApproval: false,
       HoldsKey: true,
       Revoked: false,
-      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null }],
+      Members: [{ PeerID: PEER, Name: 'nas', State: 'waiting', Administrator: null, EndsAt: null }],
       Invites: [
         {
           Invite: PEER,
           Administrator: PEER,
           Label: 'laptop',
           ExpiresAt: '2026-01-01T00:00:00.000Z',
+          MemberForSeconds: null,
           State: 'open',
           Claims: [],
         },
@@ -809,6 +858,9 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
     const wrong = client.putMember({ peer: 'nobody', body: { State: 'revoked' } })
     expect(await failure(wrong)).toMatchObject({ status: 400, code: 'http.bad_path' })
   },
+  async putApproval({ client }) {
+    expect(await client.putApproval({ body: { Required: true } })).toEqual({ State: 'Stated' })
+  },
   async createInvite({ client }) {
     expect(await client.createInvite({ body: { LifeSeconds: 60, Label: 'laptop' } })).toEqual({
       Code: 'mesh-invite-laptop',
@@ -819,6 +871,42 @@ const cases: { readonly [Id in RouteId]: (world: World) => Promise<void> } = {
   },
   async cancelInvite({ client }) {
     expect(await client.cancelInvite({ invite: PEER })).toEqual({ State: 'Stated' })
+  },
+  async getRules({ client }) {
+    expect(await client.getRules()).toEqual(RULES)
+  },
+  async getRulesSchema({ client }) {
+    expect(await client.getRulesSchema()).toEqual({ title: 'Access rules' })
+  },
+  async testRules({ client }) {
+    expect(await client.testRules({ from: 'web-1', to: 'db-1', on: 'tcp:22' })).toEqual({
+      Allowed: false,
+      Sentence: 'web-1 may not reach db-1 on tcp:22: no rule allows it',
+      From: endpoint('web-1'),
+      To: endpoint('db-1'),
+    })
+    const wrong = client.testRules({ from: 'web-1', to: 'db-1', on: 'nothing' })
+    expect(await failure(wrong)).toMatchObject({ status: 400, code: 'trust.bad_policy' })
+  },
+  async listWhoReaches({ client }) {
+    expect(await client.listWhoReaches({ to: 'db-1' })).toEqual({
+      To: endpoint('db-1'),
+      Everybody: false,
+      Reached: [{ From: endpoint('web-1'), On: ['tcp:5432'] }],
+    })
+  },
+  async checkRules({ client }) {
+    expect(await client.checkRules({ body: { Text: 'default: allow' } })).toEqual(RULES_CHECK)
+  },
+  async putRules({ client }) {
+    const body = { Text: 'default: allow', Force: true, Serial: 6 }
+    expect(await client.putRules({ body })).toEqual({
+      Serial: 7,
+      Administrator: PEER,
+      SignedAt: '2026-01-01T00:00:00.000Z',
+    })
+    const late = client.putRules({ body: { ...body, Serial: 1 } })
+    expect(await failure(late)).toMatchObject({ status: 409, code: 'trust.policy_changed' })
   },
   async getOpenApi({ client }) {
     const document = await client.getOpenApi()
@@ -850,7 +938,10 @@ beforeAll(async () => {
     Since: '2026-01-01T00:00:00.000Z',
     Drops: { spoofedSource: 4 },
   })
-  node = await startTestNode({ vpn: fakeVpn([machine]), components: { access: createFakeAccess() } })
+  node = await startTestNode({
+    vpn: fakeVpn([machine]),
+    components: { access: createFakeAccess(), rules: createFakeRules() },
+  })
   node.server.attachOffers(createFakeOffers())
 })
 afterAll(() => node.stop())

@@ -10,12 +10,16 @@ export const BUCKETS = {
   routes: 'routes',
   /** Name of a service. */
   services: 'services',
+  /** Bucket, name and peer id (`providerKey`): one more member that has the name, beside the owner of its key. */
+  providers: 'providers',
   /** Name of an offered file or folder. */
   files: 'files',
   /** Peer id of a member that connects to services. */
   users: 'users',
   /** Peer id of a member through which others reach the Internet. */
   egress: 'egress',
+  /** Name of a lease: the member that holds it now. */
+  leases: 'leases',
   /** Pattern of names, a regular expression. */
   dns: 'dns',
   /** `leader`: the member that takes the next address. */

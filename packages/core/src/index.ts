@@ -13,6 +13,7 @@ export { copyOf, isSmallPart } from './array-views.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { BoundedRing } from './bounded-ring.ts'
 export { BUCKETS, positionId } from './buckets.ts'
+export { parseProviderKey, type ProviderKey, providerKey, providerPrefix } from './provider-key.ts'
 export { type Clock, delay, systemClock } from './clock.ts'
 export {
   afterTurns,
@@ -43,6 +44,7 @@ export {
 export { type LogFields, type Logger, silentLogger } from './logger.ts'
 export { createMemo, type Memo } from './memo.ts'
 export { errorsOf, type Issue, MeshError, type MeshErrorInit } from './mesh-error.ts'
+export { findNearest } from './nearest.ts'
 export { isNodeName } from './node-name.ts'
 export {
   type PeerId,

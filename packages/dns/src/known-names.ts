@@ -135,13 +135,16 @@ function heartbeatsIn(event: LedgerEvent): readonly string[] {
   return event.changes.flatMap(({ bucket, key }) => (bucket === BUCKETS.healthcheck ? [key] : []))
 }
 
+/** The buckets of which names are made. */
+const NAMED: readonly string[] = [BUCKETS.machines, BUCKETS.services, BUCKETS.providers, BUCKETS.dns]
+
 /** A heartbeat of somebody who is alive anyway changes nothing. */
 function concernsNames(event: LedgerEvent, owners: Owners | undefined): boolean {
   if (event.type === 'admission') return true
   if (event.type !== 'committed') return false
   return event.changes.some(({ bucket, key, entry }) => {
     if (bucket === BUCKETS.healthcheck) return entry.deleted || owners?.silent.has(key) === true
-    return bucket === BUCKETS.machines || bucket === BUCKETS.services || bucket === BUCKETS.dns
+    return NAMED.includes(bucket)
   })
 }
 

@@ -42,6 +42,8 @@ export const STEP_PATTERN_CHARS = 4_096
 export const MAX_REBUILD_DELAY_MS = 200
 /** How many machines and services get names. */
 export const MAX_NAMED_ENTRIES = 50_000
+/** How many members beside the owner of a service's name have addresses in its answer. */
+export const MAX_FURTHER_PROVIDERS = 7
 
 // Messages
 

@@ -125,6 +125,18 @@ test('a service has the addresses of who provides it', async () => {
   expect(await ask('absent.svc.mesh')).toMatchObject({ rcode: 3 })
 })
 
+test('a service that several members offer has the addresses of all, its owner first', async () => {
+  world.ledger.put('machines', '10.1.0.9', machine('nas', OTHER))
+  world.ledger.put('machines', '10.1.0.3', machine('box', THIRD))
+  world.ledger.put('services', 'my db', { PeerID: OTHER, Name: 'my db' })
+  world.ledger.put('providers', `services my%20db ${THIRD}`, { PeerID: THIRD }, { owner: THIRD })
+  world.ledger.put('providers', `routes my%20db ${SELF}`, { PeerID: SELF }, { owner: SELF })
+  expect(await ask('my-db.svc.mesh')).toMatchObject({ values: ['10.1.0.9', '10.1.0.3'] })
+  world.ledger.dead.add(THIRD)
+  world.ledger.put('services', 'other', { PeerID: OTHER, Name: 'other' })
+  expect(await ask('my-db.svc.mesh')).toMatchObject({ values: ['10.1.0.9'] })
+})
+
 test("addresses have names, and unknown ones of the VPN are nobody's", async () => {
   world.ledger.put('machines', '10.1.0.9', machine('nas', OTHER))
   world.ledger.put('machines', 'fd00:1::9', machine('nas', OTHER))

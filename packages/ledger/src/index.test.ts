@@ -4,8 +4,10 @@ import * as node from './node.ts'
 
 test('has these public names', () => {
   expect(Object.keys(ledger).toSorted()).toEqual([
+    'announceProvided',
     'canonicalBytes',
     'comparePositions',
+    'createLeases',
     'createLedger',
     'createMemoryStore',
     'createOwners',
@@ -16,6 +18,7 @@ test('has these public names', () => {
     'encodeBlock',
     'encodeEntry',
     'entryHash',
+    'furtherProviders',
     'genesisHead',
     'hashByDigest',
     'hashByPrint',

@@ -19,6 +19,8 @@ export { encodeBlock, encodeEntry } from './blocks/encode-block.ts'
 export type { Entry, KeyedEntry } from './entries/entry.ts'
 export { comparePositions } from './state/position-order.ts'
 export { entryHash } from './entries/fingerprint.ts'
+export { createLeases, type Leases, type LeaseStatus, type TakeLease } from './leases/leases.ts'
+export type { Lease } from './leases/held-lease.ts'
 export { isVersionAhead } from './entries/version.ts'
 export { leaderOf } from './rules/leader.ts'
 export type {
@@ -47,6 +49,12 @@ export {
   ownedByValue,
   type PolicyTable,
 } from './rules/policy.ts'
+export {
+  announceProvided,
+  furtherProviders,
+  type ProvidedName,
+  type ProvidedNameComponents,
+} from './provided-name.ts'
 export { createSigner, type Signer, type Verify, verifySignature } from './entries/signer.ts'
 export type {
   BlockHead,

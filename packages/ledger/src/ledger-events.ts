@@ -34,13 +34,13 @@ export function createLedgerEvents(log: Logger) {
     emit,
     /** Counts a refusal and tells of it. */
     reject(
-      { bucket, key, entry: { owner, version } }: KeyedEntry,
+      { bucket, key, entry: { owner, version, value } }: KeyedEntry,
       code: RejectionCode,
       author: PeerId | undefined,
     ) {
       counts.add(code)
       log.debug('entry rejected', { bucket, key, owner: shortPeerId(owner), code, author })
-      emit({ type: 'rejected', bucket, key, owner, version, code, author })
+      emit({ type: 'rejected', bucket, key, owner, version, value, code, author })
     },
     rejections: () => Object.fromEntries(counts.entries()),
   }

@@ -57,6 +57,8 @@ export type LedgerEvent =
       readonly key: string
       readonly owner: string
       readonly version: bigint
+      /** JSON text, as it came. */
+      readonly value: string
       readonly code: RejectionCode
       /** The member that sent it, when known. */
       readonly author: PeerId | undefined

@@ -208,3 +208,20 @@ export const defaultLedgerLimits: LedgerLimits = {
   maxUnsignedBytes: MAX_UNSIGNED_BYTES,
   maxRememberedTombstones: MAX_REMEMBERED_TOMBSTONES,
 }
+
+// Leases
+
+/** The shortest and the longest time that a lease lasts after a renewal, in ms: each renewal is a write that all hear. */
+export const [LEAST_LEASE_MS, MOST_LEASE_MS] = [5_000, 3_600_000]
+/** How much longer than its TTL a holder must be silent, in ms, before another member takes the lease. */
+export const LEASE_GRACE_MS = 2_000
+/** How long a claim waits for those of other members, in ms. */
+export const LEASE_CLAIM_MS = 3_000
+/** How often a claim is said in that time. */
+export const LEASE_CLAIMS = 4
+/** How often a lease that is held by another member is looked at, in ms. */
+export const LEASE_LOOK_MS = 1_000
+/** The most leases that one node holds or waits for. */
+export const MAX_HELD_LEASES = 64
+/** The most leases of which it is remembered when they were heard. */
+export const MAX_SEEN_LEASES = 4_096

@@ -14,6 +14,7 @@
 export type { P2pErrorCode, RefusalCode } from './p2p-error.ts'
 export type {
   Admission,
+  PairRules,
   Bandwidth,
   BandwidthStats,
   ByteStream,

@@ -67,6 +67,8 @@ export type RefusalCode =
   | 'host.too_soon'
   /** Relaying was asked for by, or to, a peer that is no member. */
   | 'relay.not_member'
+  /** Relaying was asked for between two members that access rules keep apart. */
+  | 'relay.refused_by_rules'
   /** The peers of one address asked for more reservations than these may hold. */
   | 'relay.too_many_reservations'
   /** A peer asked for more circuits than one, or than its address, may hold. */

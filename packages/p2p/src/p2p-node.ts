@@ -68,6 +68,13 @@ export interface Admission {
   onChange(listener: () => void): () => void
 }
 
+/** The access rules of the network, for pairs of members: a pair that may not talk gets no circuit over a relay. */
+export interface PairRules {
+  mayTalk(one: string, other: string): boolean
+  /** Calls the listener after answers changed; the returned function ends it. */
+  onChange(listener: () => void): () => void
+}
+
 /** Words of a node that is not trusted yet: the open part of a message on the public topic. */
 export interface PublicMessage {
   /** The author who signed it, never the hop that forwarded it. */

@@ -140,6 +140,7 @@ class PlayedMachines implements Played {
       canUpgrade: false,
       reservations: undefined,
       isMember: () => true,
+      mayTalk: () => true,
       maxConnections: 300,
       ...this.#init?.surroundings,
     }

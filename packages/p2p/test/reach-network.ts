@@ -165,6 +165,7 @@ export class ReachNetwork {
           canUpgrade: true,
           reservations: peer.isRelay ? undefined : [...peer.reservations],
           isMember: () => true,
+          mayTalk: () => true,
           maxConnections: 300,
         },
         usable: (state, purpose) =>

@@ -169,3 +169,21 @@ test.each([0, 1024 * 1024])(
     await eventually(() => expect(far.status).toBe('reset'))
   },
 )
+
+test('no circuit joins two members that access rules keep apart', async () => {
+  let mayTalk = false
+  const node = await startNode({ pairs: { mayTalk: () => mayTalk, onChange: () => () => {} } })
+  const [served, asking] = await Promise.all([startMember(), startMember()])
+  const addresses = node.addresses().map((text) => multiaddr(text))
+  await Promise.all([served, asking].map((host) => host.dial(addresses)))
+  await eventually(() => expect(node.peers().filter(({ member }) => member)).toHaveLength(2))
+  const { transportManager } = (served as unknown as { components: HostComponents }).components
+  const transport = transportManager.getTransports().find((each) => 'reservationStore' in each)
+  const { reservationStore } = transport as unknown as Reserving
+  await reservationStore.addRelay(peerIdFromString(node.self), 'configured')
+  const over = multiaddr(`/p2p/${node.self}/p2p-circuit/p2p/${served.peerId.toString()}`)
+  await expect(asking.dial(over)).rejects.toThrow('PERMISSION_DENIED')
+  expect(node.refusals()['relay.refused_by_rules']).toBe(1)
+  mayTalk = true
+  expect((await asking.dial(over)).status).toBe('open')
+})

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import * as client from './client.ts'
 import * as endpoint from './endpoint.ts'
 import * as services from './index.ts'
 
@@ -15,7 +16,9 @@ it('has these public names', () => {
     'fetchOver',
     'listShare',
     'receiveFile',
+    'serviceNameIn',
   ])
+  expect(Object.keys(client).toSorted()).toEqual(['createServiceClient', 'serviceNameIn'])
   expect(Object.keys(endpoint).toSorted()).toEqual([
     'checkServiceName',
     'formatEndpoint',

@@ -41,6 +41,7 @@ export {
   type ProxyStatus,
 } from './proxy/create-proxy.ts'
 export { fetchOver } from './http/fetch-over.ts'
+export { serviceNameIn } from './http/service-url.ts'
 export { createServices, type Services } from './services/create-services.ts'
 export type {
   NamedAddress,
@@ -58,6 +59,7 @@ export type {
   ServicesStatus,
 } from './services/status.ts'
 export type { AcceptConnection, ProgramTarget } from './services/target.ts'
+export type { OfferRules, RuledOffer } from './users/offer-rules.ts'
 export { createOwnUser, type OwnUser } from './users/own-user.ts'
 export { SERVED_CONNECTIONS } from './limits.ts'
 export { createUnwritten } from './streams/unwritten.ts'

@@ -89,6 +89,28 @@ export const RETRY_MS = 250
 /** How often, in ms, a node looks whether a provider is still alive: a lease ends without an event. */
 export const LIVENESS_LOOK_MS = 5_000
 
+// Several providers
+
+/** How many providers of one name are looked at; keys of members cost nothing. */
+export const MAX_PROVIDERS = 64
+/** How many providers of one name this node keeps connections to: the one in use, and those that follow it. */
+export const CONNECTED_PROVIDERS = 3
+/** How long a provider that failed is tried after the others, in ms. */
+export const FAILED_PROVIDER_MS = 10_000
+/** How many failures, and names with their provider, are remembered. */
+export const MAX_REMEMBERED_PROVIDERS = 4_096
+/** Round trips that differ by less than this, in ms, or this part of the shorter one, count as equal. */
+export const [EQUAL_RTT_MS, EQUAL_RTT_PART] = [5, 0.25]
+/** How often connections to providers are looked at while they carry something, in ms. */
+export const PROVIDER_LOOK_MS = 500
+/** How long after its last byte a connection counts as in use, in ms. */
+export const IN_USE_MS = 10_000
+/**
+ * How long a provider may be silent in use, in ms, until its connections end where another one can be reached. A new
+ * connection goes elsewhere as soon as it is in doubt.
+ */
+export const SILENT_PROVIDER_MS = 2_500
+
 // Datagrams
 
 /** The longest payload of UDP over IPv4, in bytes, as the protocol fixes it. */

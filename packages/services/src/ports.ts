@@ -106,6 +106,12 @@ export interface ServicesNetwork {
   connect(peer: PeerId, signal: AbortSignal): Promise<void>
   /** Tells how the peer is connected; undefined when it is not. */
   pathOf(peer: PeerId): PeerPath | undefined
+  /**
+   * Asks the peer's connections whether they still carry something. One that stays silent for a second comes into doubt:
+   * `pathOf` knows it no more, and `onPath` tells so. Resolves when all have answered or ended. Absent where connections
+   * end by themselves.
+   */
+  check?(peer: PeerId): Promise<void>
   /** The IP address that a connected peer comes from, or that of the relay; undefined: not known. */
   addressOf(peer: PeerId): string | undefined
   /** After each connection that opened, closed or changed from relayed to direct. */

@@ -42,6 +42,12 @@ interface TransferOptions {
   readonly destination?: string
   readonly name?: string
   readonly admit?: () => Promise<string | undefined>
+  /** What happens between the sender's end and its close. */
+  readonly whenSent?: () => Promise<void>
+  /** What happens when the receiver is done. */
+  readonly whenReceived?: () => void
+  /** Why access rules refuse. */
+  readonly refusal?: string
   readonly locks?: DestinationLocks
   /** Its requests do not say that it judges names itself. */
   readonly isOldReceiver?: boolean
@@ -70,10 +76,17 @@ async function transfer(options: TransferOptions = {}) {
     load: new SendingLoad({ clock: systemClock, receivers: () => 1 }),
     pathOf: (asked) => (asked === 'share' ? source : undefined),
     admit: options.admit ?? (async () => undefined),
+    refusal: () => options.refusal,
     onShare: () => {},
     onUnreadable: () => {},
     onBytes: () => {},
-  }).catch(() => undefined)
+  })
+    .catch(() => undefined)
+    .then(async (told) => {
+      await options.whenSent?.()
+      await sending.close()
+      return told
+    })
   const received = receiveShare({
     conversation: createConversation(receiving, { clock: systemClock }),
     name,
@@ -92,6 +105,7 @@ async function transfer(options: TransferOptions = {}) {
     failures.push(failure as Error)
     return undefined
   })
+  options.whenReceived?.()
   const [error] = failures
   if (error !== undefined) sending.abort(error)
   const toldLeftOut = await sent
@@ -220,7 +234,23 @@ describe('a file', () => {
     expect(error?.code).toBe('files.destination')
   })
 
+  it('is done once the sender has read so, as the process may end right afterwards', async () => {
+    const order: string[] = []
+    const whenSent = async () => {
+      // a turn of the event loop, in which a receiver that does not wait would be done
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push('the sender has read it')
+    }
+    await transfer({ whenSent, whenReceived: () => order.push('received') })
+    expect(order).toEqual(['the sender has read it', 'received'])
+  })
+
   it('is refused to whoever is not admitted, asks for another name, or when it is gone, with the reason', async () => {
+    const ruled = await transfer({ refusal: 'the rules say no' })
+    expect(ruled.error).toMatchObject({
+      code: 'files.refused',
+      message: 'the sender refused: the rules say no',
+    })
     const denied = await transfer({ admit: async () => 'announce yourself first' })
     expect(denied.error?.message).toContain('announce yourself first')
     const unknown = await transfer({ name: 'other' })

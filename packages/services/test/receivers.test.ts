@@ -72,7 +72,9 @@ async function startSender() {
         state.isCut = true
         abort.call(far, reason)
       },
-    }).catch(() => {})
+    })
+      .catch(() => {})
+      .then(() => far.close())
     return state
   }
   const fetchWith = (near: FileChannel) =>

@@ -278,22 +278,6 @@ describe('a service', () => {
     expect(connected.status().connections[0]?.lastError).toBe('nobody who is alive offers "echo"')
   }, 20_000)
 
-  test('two members that offer one name: the loser says who has it', async () => {
-    const made = world()
-    const [a, b] = [await made.member(), await made.member()]
-    const service = { name: 'echo', address: `:${await echo()}` }
-    const first = await a.services({ services: [service] })
-    await eventually(() => expect(first.status().services[0]?.state).toBe('announced'))
-    const second = await b.services({ services: [service] })
-    await eventually(() =>
-      expect(second.status().services[0]).toMatchObject({ state: 'name taken', owner: a.id }),
-    )
-    expect(second.problems()).toMatchObject([{ code: 'services.name_taken', severity: 'warning' }])
-    // the loser's end does not take the winner's entry away
-    await second.withdraw('echo')
-    expect(first.status().services[0]?.state).toBe('announced')
-  })
-
   test('names, addresses and numbers that cannot be are refused with the reason', async () => {
     const services = await (await world().member()).services({})
     const code = (promise: Promise<unknown>) =>

@@ -3,14 +3,20 @@
  * some. Then the peer gate decides, where this node has one. Gossip asks for the signer, the ledger for the owner of an
  * entry, streams and relays for the remote peer. `onChange` applies a change at once.
  */
-import type { KeyObject } from 'node:crypto'
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import type { KeyedEntry, LedgerEvent, PolicyTable, Signer } from '@mesh/ledger'
+import {
+  createSigner,
+  type KeyedEntry,
+  type LedgerEvent,
+  type PolicyTable,
+  type Signer,
+  type Verify,
+} from '@mesh/ledger'
 import { Administration } from './administration/administration.ts'
 import { StatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
 import { PeerGate, type PeerGateInit } from './gate/peer-gate.ts'
-import { PeerGuard } from './gate/peer-guard.ts'
+import type { CreateGuard, Guard } from './gate/guard.ts'
 import { GUARD_INTERVAL_MS, LIST_REST, TELL_DELAY_MS } from './limits.ts'
 import type { PublishEntries, TrustLedger, TrustNetwork } from './ports.ts'
 
@@ -20,7 +26,8 @@ export interface GuardInit extends PeerGateInit {
   readonly autoclean: boolean
   /** How long a heartbeat lasts, in ms. */
   readonly livenessMs: number
-  readonly privateKey?: KeyObject | undefined
+  /** Makes the guard: what `createPeerGuard` of `@mesh/trust/node` gives. */
+  readonly create: CreateGuard
 }
 
 export interface TrustInit {
@@ -37,6 +44,10 @@ export interface TrustInit {
 
 export interface TrustComponents {
   readonly signer: Signer
+  /** Gives the signer of a seed; in plain JavaScript by default. */
+  readonly signerOf?: (seed: Uint8Array) => Signer
+  /** Checks signatures; in plain JavaScript by default. */
+  readonly verify?: Verify
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
   readonly random: Random
@@ -62,7 +73,7 @@ export class Trust {
   readonly #gate: PeerGate | undefined
   readonly #listeners = new Set<() => void>()
   #ledger: TrustLedger | undefined
-  #guard: PeerGuard | undefined
+  #guard: Guard | undefined
   #exchanges: Exchanges | undefined
   #cancelRead: (() => void) | undefined
   /** When the list may be read again, in ms of monotonic time. */
@@ -77,7 +88,7 @@ export class Trust {
     this.#gate = guard === undefined ? undefined : new PeerGate(guard, self)
     if (administrators.length > 0) {
       const about = { self, network, administrators, ...(invite !== undefined && { invite }) }
-      this.administration = new Administration(about, components)
+      this.administration = new Administration(about, { signerOf: createSigner, ...components })
     }
   }
 
@@ -177,13 +188,13 @@ export class Trust {
     return [new StatementSharing({ ledger, mayUse, isConfirmed, publish, log, clock })]
   }
 
-  #createGuard(ledger: TrustLedger, network: TrustNetwork): PeerGuard | undefined {
+  #createGuard(ledger: TrustLedger, network: TrustNetwork): Guard | undefined {
     const { guard, self, network: id } = this.#init
     const gate = this.#gate
     if (guard === undefined || gate === undefined) return undefined
-    const { intervalMs = GUARD_INTERVAL_MS, privateKey, autoclean, livenessMs, strict } = guard
-    this.#guard = new PeerGuard(
-      { self, network: id, intervalMs, autoclean, livenessMs, strict, privateKey },
+    const { intervalMs = GUARD_INTERVAL_MS, autoclean, livenessMs, strict } = guard
+    this.#guard = guard.create(
+      { self, network: id, intervalMs, autoclean, livenessMs, strict },
       { ...this.#components, ledger, network, isListed: (peer) => gate.isListed(peer) },
     )
     return this.#guard

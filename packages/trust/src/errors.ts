@@ -16,6 +16,16 @@ export type TrustErrorCode =
   | 'trust.foreign_admin_key'
   /** Administrators need the ownership mode `enforce`. */
   | 'trust.needs_enforce'
+  /** A text that is no policy of access rules; its issues name each fault. */
+  | 'trust.bad_policy'
+  /** An entry of the ledger cannot hold the policy. */
+  | 'trust.policy_too_large'
+  /** Another policy than the expected one is in force. */
+  | 'trust.policy_changed'
+  /** Tests of the policy fail. */
+  | 'trust.tests_failed'
+  /** The policy would let this node begin nothing any more. */
+  | 'trust.cuts_self'
   /** The ledger refused a statement; the message says why. */
   | 'trust.not_stated'
   /** This node holds the administrator's key: shut out, it could tell nobody anything any more. */

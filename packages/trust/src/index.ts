@@ -1,6 +1,7 @@
 /**
  * Who may use a mesh network: a peer gate compatible with networks of EdgeVPN's kind, and administrators whose signed
- * statements every node checks by itself. Node.js only; ledger and network are handed in.
+ * statements every node checks by itself. Ledger and network are handed in. The peer guard, which Node.js alone has, is in
+ * `@mesh/trust/node`.
  *
  * @example
  * ```ts
@@ -34,7 +35,6 @@ export {
   type TrustComponents,
   type TrustInit,
 } from './create-trust.ts'
+export type { CreateGuard, Guard, PeerGuardComponents, PeerGuardInit } from './gate/guard.ts'
 export type { TrustErrorCode } from './errors.ts'
-export { parseGuardAuth } from './gate/guard-auth.ts'
-export { type EcdsaKeyTexts, generateEcdsaKey } from './legacy/ecdsa-keys.ts'
 export type { PublishEntries, TrustChannel, TrustChannels, TrustLedger, TrustNetwork } from './ports.ts'

@@ -76,9 +76,46 @@ export const WITHDRAWAL_REST_MS = 10
 export const MAX_LABEL_LENGTH = 64
 /** The longest value of a claim, in characters: who was invited writes it, and all members hold and send it. */
 export const MAX_CLAIM_LENGTH = 1_024
+/** The shortest and the longest time that a member may be let in for, in ms. */
+export const MIN_MEMBER_LIFE_MS = 60_000
+export const MAX_MEMBER_LIFE_MS = 10 * 365 * 24 * 3_600_000
+/**
+ * How long after its end a membership still counts, in ms, as clocks differ: entries may be dated as far ahead
+ * (`MAX_FUTURE_MS` of the ledger).
+ */
+export const MEMBER_END_TOLERANCE_MS = 120_000
+/** How often the end of memberships is compared with the wall clock, which may be set, in ms. */
+export const MEMBER_END_CHECK_MS = 10_000
 /** The most claims of one invite that are held; two are a dispute already. */
 export const MAX_CLAIMS_PER_INVITE = 4
 /** How long an invite is good unless it is told otherwise, in ms. */
 export const INVITE_LIFE_MS = 24 * 3_600_000
 /** The longest life of an invite, in ms: until it ends, anyone who has its code may use it. */
 export const MAX_INVITE_LIFE_MS = 30 * 24 * 3_600_000
+
+/** Bytes of the longest policy, as a file and as a statement: one entry of the ledger holds it. */
+export const MAX_POLICY_BYTES = 65_536
+/** Bytes of a signed policy as JSON text within JSON: one message of the trust protocol carries it. */
+export const MAX_ENCODED_POLICY_BYTES = MAX_TRUST_MESSAGE_BYTES - 8 * 1024
+/** The most groups of a policy, and the most tags. */
+export const MAX_POLICY_GROUPS = 256
+/** The most members of one group or tag. */
+export const MAX_GROUP_MEMBERS = 1_000
+/** The most rules of a policy. */
+export const MAX_POLICY_RULES = 1_000
+/** The most words of one list (`from`, `to`, `on`) of a rule. */
+export const MAX_RULE_WORDS = 64
+/** The most tests of a policy. */
+export const MAX_POLICY_TESTS = 500
+/** The longest word of a policy, in characters: a guest's name and the peer id of its node. */
+export const MAX_WORD_LENGTH = 200
+/** The most faults of a policy that one answer tells. */
+export const MAX_POLICY_ISSUES = 20
+/** Kinds of endpoints that a table of who reaches what, or a comparison of two policies, tells apart. */
+export const MAX_ENDPOINT_CLASSES = 250
+/** Endpoints that such a table has: those that rules name first. */
+export const MAX_TABLE_ENDPOINTS = 2_000
+/** How long after members came, went or changed their addresses the rules are compiled again, in ms. */
+export const RECOMPILE_DELAY_MS = 100
+/** The pairs whose refusals are counted. */
+export const MAX_REFUSED_PAIRS = 256

@@ -469,7 +469,7 @@ test('whatever stands in a key and a value, reading it throws nothing', () => {
   )
   fc.assert(
     fc.property(key, value, (drawnKey, drawnValue) => {
-      expect(() => readStatement(NETWORK, drawnKey, drawnValue)).not.toThrow()
+      expect(() => readStatement({ network: NETWORK }, drawnKey, drawnValue)).not.toThrow()
     }),
   )
 })
@@ -484,9 +484,9 @@ test('a claim that is longer than any that a node writes is no statement', async
     key.startsWith('claim/'),
   )
   const { key, entry } = required(claim)
-  expect(readStatement(NETWORK, key, entry.value)?.kind).toBe('claim')
+  expect(readStatement({ network: NETWORK }, key, entry.value)?.kind).toBe('claim')
   const long = JSON.stringify({ ...JSON.parse(entry.value), More: '<'.repeat(10_000) })
-  expect(readStatement(NETWORK, key, long)).toBeUndefined()
+  expect(readStatement({ network: NETWORK }, key, long)).toBeUndefined()
 })
 
 function digestOf({ ledger }: TestNode) {

@@ -9,7 +9,7 @@ import type { TrustLedger } from '../src/ports.ts'
 test('a list that takes long to read is not read with each change', async () => {
   const clock = createManualClock()
   const signer = createSigner(systemRandom.bytes(32))
-  const guard = { enabled: true, relaxed: false, strict: false, autoclean: false, privateKey: undefined }
+  const guard = { enabled: true, relaxed: false, strict: false, autoclean: false }
   const trust = createTrust({ self: signer.peerId, network: 'x', guard, administrators: [] } as never, {
     signer,
     readAdminSeed: () => undefined,

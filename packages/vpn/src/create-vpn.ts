@@ -37,9 +37,10 @@ import { guestMtuOf, Guests, openOnPort } from './guests/guests.ts'
 import { DEFAULT_MTU, MIN_IPV6_MTU, PROBE_MS } from './limits.ts'
 import { VPN_PROTOCOL } from './wire/limits.ts'
 import { OwnAddresses } from './own-addresses.ts'
-import { announceRoutes, hasExit, receivedRanges, routedRanges } from './own-routes.ts'
+import { announceRoutes, hasExit, ownRoutesStatus, receivedRanges, routedRanges } from './own-routes.ts'
+import { ProviderReach } from './provider-reach.ts'
 import { vpnStatus } from './status.ts'
-import type { VpnTable } from './table/build-table.ts'
+import { contestedIn, type VpnTable } from './table/build-table.ts'
 import { tableInputs, takesRoutes } from './table/table-input.ts'
 import { TableWatch } from './table/watch-table.ts'
 import { within } from './streams/tunnel-error.ts'
@@ -66,6 +67,7 @@ class MeshVpn implements Vpn {
   readonly #own: OwnAddresses
   readonly #guests: Guests
   readonly #exit: OwnExit
+  readonly #reach: ProviderReach
   readonly #rules: OwnRules
   readonly #listeners: VpnListeners
   readonly #stopping = new AbortController()
@@ -139,6 +141,12 @@ class MeshVpn implements Vpn {
       tunnels: () => this.#parts?.tunnels,
       onChange: () => this.#tellProblems(),
     })
+    this.#reach = new ProviderReach({
+      ...components,
+      tunnels: () => this.#parts?.tunnels,
+      onChange: () => this.#watch?.rebuild(),
+    })
+    this.#ends.push(() => this.#reach.stop())
   }
 
   guests(): readonly GuestStatus[] {
@@ -198,6 +206,7 @@ class MeshVpn implements Vpn {
       exit: this.#exit.status(),
       rules: this.#rules.status(),
       init: this.#init,
+      ownRoutes: ownRoutesStatus(this.#init, this.#components),
       table: this.#table,
       tunnels: this.#parts?.tunnels,
       stats: this.#parts?.supervisor.stats(),
@@ -274,6 +283,7 @@ class MeshVpn implements Vpn {
         guests: () => this.#guests.all(),
         exit: () => this.#exit.wish(),
         interfaceName: () => this.interface?.name ?? this.#init.interface,
+        reachOf: (peer) => this.#reach.reachOf(peer),
       },
       this.#components,
     )
@@ -293,7 +303,7 @@ class MeshVpn implements Vpn {
     await this.#own.start(signal)
     this.#guests.start()
     this.#ends.push(() => this.#guests.stop())
-    this.#ends.push(announceRoutes(advertiseRoutes, this.#components))
+    this.#ends.push(announceRoutes(this.#init, this.#components))
     this.#isUp = true
     this.#ends.push(this.#exit.begin())
     this.#enter(this.#own.leasing ? 'leasing' : 'running')
@@ -355,6 +365,7 @@ class MeshVpn implements Vpn {
         },
         onUdpPath: (peer) => {
           this.#exit.follow()
+          this.#reach.changed(peer)
           const udp = this.#parts?.tunnels.status(peer).udp
           if (udp !== undefined) this.#listeners.emit({ type: 'path', peer, udp })
         },
@@ -384,6 +395,7 @@ class MeshVpn implements Vpn {
     this.#table = table
     this.#parts?.applier.apply(table)
     this.#exit.learn(table.exit)
+    this.#reach.follow(contestedIn(table))
     this.#tellProblems()
   }
 

@@ -10,6 +10,8 @@ const GATE = '12D3KooWGate' as PeerId
 const CHOSEN: Extract<ExitChoice, { state: 'chosen' }> = {
   state: 'chosen',
   offer: { peer: GATE, hostname: 'gate', families: ['ipv4', 'ipv6'], faults: [] },
+  standby: [],
+  pinned: [GATE],
 }
 const UNKNOWN: ExitChoice = { state: 'unknown', peer: undefined }
 

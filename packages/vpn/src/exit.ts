@@ -1,6 +1,7 @@
 /**
  * The exit of this node: which member it is, remembered over restarts, and what of it people are told. It is looked for
- * until it was reached once, or for `EXIT_SEARCH_MS`: only then is it gone.
+ * until it was reached once, or for `EXIT_SEARCH_MS`: only then is it gone. Where several may be the exit, the table chooses
+ * another one when the one in use is lost; meanwhile packets are dropped, as without an exit.
  */
 import { type Clock, type PeerId, tryParsePeerId } from '@mesh/core'
 import type { LeaseStore, VpnExitStatus } from './vpn.ts'
@@ -19,11 +20,13 @@ interface OwnExitComponents {
   readonly onChange: () => void
 }
 
+const NOBODY = { hostname: '', families: [], faults: [], standby: [] } as const
+
 export class OwnExit {
   readonly #components: OwnExitComponents
   #wanted: string | undefined
-  /** The peer that a name or address stood for, so that nobody else can take it over. */
-  #pinned: PeerId | undefined
+  /** The peers that names and addresses stood for, so that nobody else can take them over. */
+  #pinned: readonly (PeerId | undefined)[] = []
   /** It was reached since it was chosen. */
   #wasUp = false
   /** It was looked for long enough. */
@@ -38,12 +41,14 @@ export class OwnExit {
   constructor(wanted: string | undefined, components: OwnExitComponents) {
     this.#components = components
     this.#wanted = wanted
-    const [kept, peer] = components.store.read()?.split('\n') ?? []
-    if (wanted !== undefined && kept === wanted) this.#pinned = tryParsePeerId(peer ?? '')
+    const [kept, ...peers] = components.store.read()?.split('\n') ?? []
+    if (wanted !== undefined && kept === wanted) this.#pinned = peers.map((peer) => tryParsePeerId(peer))
   }
 
   wish(): ExitWish | undefined {
-    return this.#wanted === undefined ? undefined : { wanted: this.#wanted, pinned: this.#pinned }
+    if (this.#wanted === undefined) return undefined
+    const current = this.#choice?.state === 'chosen' ? this.#choice.offer.peer : undefined
+    return { wanted: this.#wanted, pinned: this.#pinned, current }
   }
 
   /** The VPN runs: from here on it can be found. The returned function ends that, and nothing is told any more. */
@@ -62,16 +67,17 @@ export class OwnExit {
   change(wanted: string | undefined): void {
     if (wanted === this.#wanted) return
     this.#wanted = wanted
-    this.#pinned = this.#choice = undefined
+    this.#pinned = []
+    this.#choice = undefined
     this.#search()
   }
 
   /** Takes the table's word for who it is. */
   learn(choice: ExitChoice | undefined): void {
     this.#choice = choice
-    if (choice?.state === 'chosen' && this.#pinned !== choice.offer.peer) {
-      this.#pinned = choice.offer.peer
-      this.#components.store.write(`${this.#wanted}\n${this.#pinned}\n`)
+    if (choice?.state === 'chosen' && choice.pinned.some((peer, at) => peer !== this.#pinned[at])) {
+      this.#pinned = choice.pinned
+      this.#components.store.write([this.#wanted, ...this.#pinned, ''].join('\n'))
     }
     this.follow()
   }
@@ -93,11 +99,12 @@ export class OwnExit {
     const isSought = !this.#wasUp && !this.#isOverdue && choice?.state !== 'ambiguous'
     const away = isSought ? 'searching' : 'gone'
     if (choice?.state !== 'chosen' || tunnels === undefined)
-      return { wanted, peer: this.#pinned, hostname: '', state: away, families: [], faults: [] }
+      return { ...NOBODY, wanted, peer: this.#pinned[0], state: away }
     const { peer, hostname, families, faults } = choice.offer
+    const { standby } = choice
     const { kind, udp, path } = tunnels.status(peer)
     const isUp = kind === 'wireguard' && (udp.state !== 'none' || path !== undefined)
-    return { wanted, peer, hostname, state: isUp ? 'up' : away, families, faults }
+    return { wanted, peer, hostname, state: isUp ? 'up' : away, families, faults, standby }
   }
 
   #search(): void {

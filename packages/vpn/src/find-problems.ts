@@ -6,8 +6,6 @@ import { exitProblems } from './exit-problems.ts'
 import type { Guests } from './guests/guests.ts'
 import type { OwnRules } from './rules/own-rules.ts'
 import type { OwnAddresses } from './own-addresses.ts'
-import { heldByOthers } from './own-routes.ts'
-import { routesOfOthers } from './table/table-problems.ts'
 import { networkInRange, noIpv6, notForwarding, problemOf, routesNotSet } from './vpn-problems.ts'
 import type { VpnTable } from './table/build-table.ts'
 import { DEFAULT_ROUTES } from './addresses/prefix.ts'
@@ -44,7 +42,6 @@ export function findProblems(input: FindProblemsInput): readonly VpnProblem[] {
     ...(host.hasIpv6() ? [] : [noIpv6(init.interface)]),
     ...(applier?.routesError === undefined ? [] : [routesNotSet(applier.routesError)]),
     ...(input.tunnels === undefined ? [] : forwardingProblems(init, host)),
-    ...(isUp ? otherRouters(input) : []),
     ...legacyProblems(input),
     ...input.rules.problems(),
     ...guests.problems(),
@@ -79,13 +76,6 @@ function forwardingProblems(
     ...notForwarding(advertiseRoutes, host),
     ...(advertiseExit ? notForwarding(DEFAULT_ROUTES, host, 'An exit is offered') : []),
   ]
-}
-
-function otherRouters({ init, table, ...components }: FindProblemsInput): readonly VpnProblem[] {
-  const held = heldByOthers(init.advertiseRoutes ?? [], components)
-  return routesOfOthers(
-    held.map((route) => ({ ...route, hostname: table?.peers.get(route.peer)?.hostname ?? '' })),
-  )
 }
 
 /** The kernel's WireGuard has nothing to say to members without it. */

@@ -67,6 +67,17 @@ export const MAX_RESTORES = 10
 /** The time in which that is counted, in ms; then also how often it is still tried. */
 export const RESTORE_WINDOW_MS = 60_000
 
+// Several routers and exits
+
+/** How long a router or exit that was lost is reached again, in ms, before it takes a route back from one in use. */
+export const STEADY_MS = 10_000
+/** The most routers and exits that stand by and to which connections are kept. */
+export const MAX_STANDBY = 16
+/** The most other routers of one network of this node that are told. */
+export const MAX_OTHER_ROUTERS = 16
+/** The first and the longest wait between tries to connect to one of them, in ms. */
+export const STANDBY_RETRY = { leastMs: 1_000, mostMs: 30_000 }
+
 // Exit
 
 /** How long an exit that was not reached so far is looked for, in ms, before that is an error. */

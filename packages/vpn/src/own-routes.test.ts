@@ -19,10 +19,10 @@ test('what is left of an earlier run is ended, and networks of others are not re
   const ended: string[] = []
   const ledger = {
     self,
-    snapshot: () => ({ entries: () => [...others, ...own] }),
+    snapshot: () => ({ entries: (bucket: string) => (bucket === 'routes' ? [...others, ...own] : []) }),
     delete: (_bucket: string, key: string) => void ended.push(key),
   }
-  announceRoutes([], { ledger, announce: () => () => {}, clock: {} } as never)
+  announceRoutes({}, { ledger, announce: () => () => {}, clock: {} } as never)
   expect(ended).toEqual(['10.8.0.0/24', '10.8.1.0/24'])
   // its length, and what it says
   expect(reads).toBe(2)

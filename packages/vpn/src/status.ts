@@ -4,19 +4,20 @@ import type { EngineStats } from '@mesh/engine'
 import type { Tunnels } from './tunnels/tunnels.ts'
 import type { VpnTable } from './table/build-table.ts'
 import type { TablePeer } from './table/table-build.ts'
-import type { VpnInit, VpnPeerStatus, VpnStatus } from './vpn.ts'
+import type { OwnRoute, VpnInit, VpnPeerStatus, VpnStatus } from './vpn.ts'
 
 const NO_COUNTERS = { packetsIn: 0, bytesIn: 0, packetsOut: 0, bytesOut: 0, drops: {} }
 
 interface VpnStatusInput extends Pick<VpnStatus, 'state' | 'interface' | 'addresses' | 'exit' | 'rules'> {
   readonly init: Pick<VpnInit, 'advertiseRoutes' | 'machine'>
+  readonly ownRoutes: readonly OwnRoute[]
   readonly table: VpnTable | undefined
   /** Both are undefined while there is no interface. */
   readonly tunnels: Pick<Tunnels, 'status' | 'refusals'> | undefined
   readonly stats: EngineStats | undefined
 }
 
-export function vpnStatus({ init, table, tunnels, stats, ...own }: VpnStatusInput): VpnStatus {
+export function vpnStatus({ init, ownRoutes, table, tunnels, stats, ...own }: VpnStatusInput): VpnStatus {
   return {
     ...own,
     peers:
@@ -26,7 +27,12 @@ export function vpnStatus({ init, table, tunnels, stats, ...own }: VpnStatusInpu
             .sort((one, other) => (one.peer < other.peer ? -1 : 1))
         : [],
     device: stats?.device ?? NO_COUNTERS,
-    routes: { advertised: init.advertiseRoutes ?? [], accepted: table?.accepted ?? [] },
+    routes: {
+      advertised: init.advertiseRoutes ?? [],
+      own: ownRoutes,
+      accepted: table?.accepted ?? [],
+      standby: table?.standby ?? [],
+    },
     offersExit: init.machine.Exit,
     ignored: table?.ignored ?? {},
     refusals: tunnels?.refusals() ?? {},

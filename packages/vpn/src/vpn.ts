@@ -57,13 +57,18 @@ export interface VpnInit {
   readonly router?: IpAddress
   /** The networks of this host that others may reach through this node. */
   readonly advertiseRoutes?: readonly Cidr[]
+  /** Their metrics, where they are not 0: of several routers of one network the one with the lowest metric is used. */
+  readonly routeMetrics?: ReadonlyMap<Cidr, number>
   /** True to take networks that any member advertises; default routes are never taken so. */
   readonly acceptRoutes?: boolean
   /** The members whose networks are taken, default routes too. */
   readonly acceptRoutesFrom?: readonly PeerId[]
   /** True to send what members have for the Internet on; `machine.Exit` tells them. */
   readonly advertiseExit?: boolean
-  /** The member, by its peer id, address or name, that gets all that leaves for the Internet. */
+  /**
+   * The member, by its peer id, address or name, that gets all that leaves for the Internet. Several with commas between
+   * them: the first one that is reached. `any`: one of those that offer it.
+   */
   readonly exitNode?: string
   /** Where guests find this node, `HOST` or `HOST:PORT`; default: the address that most probably works. */
   readonly guestEndpoint?: string
@@ -246,7 +251,7 @@ export interface Vpn {
   /** Cuts a guest off, at once. @throws MeshError `vpn.unknown_guest`, `vpn.guest_not_kept`, `vpn.not_running` */
   removeGuest(name: string): void
   /**
-   * Gives what nobody owns to another member from now on, by its peer id, address or name; undefined: to none, and it is
+   * Gives what nobody owns to another member from now on, named as `exitNode` is; undefined: to none, and it is
    * dropped. At no moment does the one before get what is for the other.
    */
   setExitNode(wanted: string | undefined): void
@@ -282,7 +287,11 @@ export interface VpnStatus {
   readonly device: EngineCounters
   readonly routes: {
     readonly advertised: readonly Cidr[]
+    /** The same networks, with the other routers that each has. */
+    readonly own: readonly OwnRoute[]
     readonly accepted: readonly AcceptedRoute[]
+    /** The routers that would take over from those of `accepted`. */
+    readonly standby: readonly { readonly range: Cidr; readonly peer: PeerId }[]
   }
   /** The exit that was asked for; undefined: none. */
   readonly exit: VpnExitStatus | undefined
@@ -315,7 +324,7 @@ export interface CountedRefusal extends Refusal {
  * `gone`: it was reached, or should have been by now. While it is not reached packets to the Internet are dropped.
  */
 export interface VpnExitStatus {
-  /** The name, address or id by which the person named it. */
+  /** The names, addresses or ids by which the person named it, or `any`. */
   readonly wanted: string
   /** Undefined until it was found. */
   readonly peer: PeerId | undefined
@@ -325,6 +334,18 @@ export interface VpnExitStatus {
   readonly families: readonly IpFamily[]
   /** The faults of its machine that it told. */
   readonly faults: readonly ExitFault[]
+  /** The members that would take over from it, the next one first. */
+  readonly standby: readonly PeerId[]
+}
+
+/** A network behind this node. */
+export interface OwnRoute {
+  readonly range: Cidr
+  readonly metric: number
+  /** `standby`: another live member advertises the network with a lower metric. */
+  readonly state: 'active' | 'standby'
+  /** The other live members that advertise it. */
+  readonly others: readonly PeerId[]
 }
 
 export interface AcceptedRoute {

@@ -1,6 +1,6 @@
 /** Attacks on how nodes find out whom they may trust. */
 import { randomBytes } from 'node:crypto'
-import { generateEcdsaKey } from '@mesh/trust'
+import { generateEcdsaKey } from '@mesh/trust/node'
 import { dialTarget, overAndOver, sendAll } from '../attackers.ts'
 import { createAuthor, createSealing, gossipFrame, openGossip, signEntry, signMessage } from '../gossip.ts'
 import type { Attack, Scenario } from '../scenario.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type RouteDefinition, type RouteId, type Routes, routes } from '@mesh/api-contract'
 import { createApiServer } from '@mesh/api-server'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { createLedger } from '@mesh/ledger'
+import { createLeases, createLedger } from '@mesh/ledger'
 import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import { type Decoder, textSeeds } from '../decoder.ts'
 
@@ -27,6 +27,9 @@ type RouteWithBody = { [Id in RouteId]: Routes[Id] extends { readonly body: unkn
 /** What each route with a body is sent. */
 const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putMember: { State: 'admitted' },
+  putApproval: { Required: true },
+  checkRules: { Text: 'allow: [{ from: [a], to: ["*"], on: [tcp:22] }]' },
+  putRules: { Text: 'default: allow', Force: true, Serial: 1 },
   createInvite: { LifeSeconds: 3_600, Label: 'laptop' },
   addPeer: { Address: PEER },
   createDns: { Regex: '^a$', Records: { A: '10.1.0.5' } },
@@ -38,6 +41,7 @@ const BODIES: Readonly<Record<RouteWithBody, unknown>> = {
   putNodeDownload: { Destination: '/srv/inbox/' },
   createGuest: { Name: 'phone', Endpoint: 'vpn.example.org:51820' },
   putExitNode: { Exit: 'gate' },
+  takeLease: { TTL: '15s', Wait: '0s', Number: 7 },
 }
 
 /** What stands for the variable parts of paths; `x` for others. */
@@ -71,6 +75,7 @@ export async function openHttpDecoder(): Promise<Decoder> {
     {},
     {
       ledger,
+      leases: createLeases({ ledger, clock: systemClock, random: systemRandom }),
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,

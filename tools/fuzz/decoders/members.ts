@@ -23,8 +23,9 @@ import {
   type Writing,
 } from '../../../packages/trust/src/administration/statements.ts'
 import { decodeTrustMessage, encodeTrustMessage } from '../../../packages/trust/src/exchange/trust-message.ts'
+import { readAuthKeys } from '../../../packages/trust/src/gate/auth-keys.ts'
 import { parseGuardAuth } from '../../../packages/trust/src/gate/guard-auth.ts'
-import { readAuthKeys, readTrustList } from '../../../packages/trust/src/gate/trust-list.ts'
+import { readTrustList } from '../../../packages/trust/src/gate/trust-list.ts'
 import { ChallengeVerifier, signChallenge } from '../../../packages/trust/src/legacy/challenge.ts'
 import {
   generateEcdsaKey,
@@ -180,7 +181,7 @@ const RECORDS: readonly Decoder[] = [
     ),
     decode(bytes) {
       const { name, entry } = entryOf(bytes)
-      return readStatement(NETWORK, name, entry.value)
+      return readStatement({ network: NETWORK }, name, entry.value)
     },
   },
 ]

@@ -63,8 +63,8 @@ test('a member without an interface is called what it says, else what its invite
 test('of two administrators the one is named who shut a member out', async () => {
   const [home, other] = [open(seeds[0]), open(seeds[1])]
   const peer = createSigner(systemRandom.bytes(32)).peerId
-  other.port.setMember(peer, 'revoked')
-  home.port.setMember(peer, 'admitted')
+  other.port.setMember(peer, 'revoked', {})
+  home.port.setMember(peer, 'admitted', {})
   tell(other, home)
   tell(home, other)
   for (const each of [home, other]) {

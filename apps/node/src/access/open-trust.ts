@@ -1,6 +1,6 @@
 /** Who may use the network, as far as this node and its network say something of it. */
 import { type Clock, type Logger, MeshError, type Random } from '@mesh/core'
-import { createNodeSigner } from '@mesh/ledger/node'
+import { createNodeSigner, createNodeVerifier } from '@mesh/ledger/node'
 import type { GuardInit, Trust } from '@mesh/trust'
 import type { Settings } from '../settings/options.ts'
 import { adminKeyFile, createAdminKeyReader } from '../state/admin-key.ts'
@@ -26,7 +26,10 @@ export async function openTrust(
     })
   }
   if (!settings.peerguard && administrators.length === 0) return undefined
-  const { createTrust, parseGuardAuth } = await import('@mesh/trust')
+  const [{ createTrust }, { createPeerGuard, parseGuardAuth }] = await Promise.all([
+    import('@mesh/trust'),
+    import('@mesh/trust/node'),
+  ])
   const guard: GuardInit = {
     enabled: settings.peergate,
     relaxed: settings.peergateRelaxed,
@@ -34,7 +37,9 @@ export async function openTrust(
     autoclean: settings.peergateAutoclean,
     intervalMs: settings.peergateInterval,
     livenessMs: settings.ownershipTtl,
-    privateKey: settings.peergateAuth === undefined ? undefined : parseGuardAuth(settings.peergateAuth),
+    create: createPeerGuard(
+      settings.peergateAuth === undefined ? undefined : parseGuardAuth(settings.peergateAuth),
+    ),
   }
   return createTrust(
     {
@@ -46,6 +51,8 @@ export async function openTrust(
     },
     {
       signer: createNodeSigner(identity.seed),
+      signerOf: createNodeSigner,
+      verify: createNodeVerifier(),
       readAdminSeed: createAdminKeyReader(adminKeyFile(settings, stateDir, network.id), log.child('trust')),
       clock,
       random,

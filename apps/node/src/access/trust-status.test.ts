@@ -2,6 +2,7 @@ import { silentLogger, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { createTrust, type Trust, type TrustInit } from '@mesh/trust'
+import { createPeerGuard } from '@mesh/trust/node'
 import { afterEach, expect, test } from 'vitest'
 import { trustMetrics, trustProblems } from './trust-status.ts'
 
@@ -67,12 +68,51 @@ test('a node says that it waits to be let in, and by whom it was shut out', asyn
     { labels: { state: 'provisional' }, value: 0 },
     { labels: { state: 'waiting' }, value: 0 },
     { labels: { state: 'revoked' }, value: 1 },
+    { labels: { state: 'ended' }, value: 0 },
   ])
+})
+
+test('a membership that ends soon, has ended or needs approval is told to its node and to administrators', async () => {
+  const clock = createManualClock()
+  const [home, far] = [open(clock, { holdsKey: true }), open(clock)]
+  await clock.advance(1)
+  const tell = () => far.ledger.merge([...home.ledger.snapshot().entries('admission')], undefined)
+  const DAY = 24 * 3_600_000
+  administrationOf(home.trust).setMember(far.id, 'admitted', { forMs: 30 * DAY })
+  tell()
+  expect([codesOf(home), codesOf(far)]).toEqual([[], []])
+  await clock.advance(27.5 * DAY)
+  expect([codesOf(home), codesOf(far)]).toEqual([['trust.memberships_end'], ['trust.membership_ends']])
+  const [problem] = trustProblems(far.trust, far.ledger)
+  expect(problem?.title).toContain('ends in 2 d 12 h')
+  expect(trustMetrics(far.trust, far.ledger).map(({ name }) => name)).toContain(
+    'mesh_membership_end_timestamp_seconds',
+  )
+  await clock.advance(3 * DAY)
+  expect([codesOf(home), codesOf(far)]).toEqual([[], ['trust.membership_ended']])
+  administrationOf(home.trust).setApproval(true)
+  const { code } = administrationOf(home.trust).invite({})
+  const guest = open(clock, { invite: code })
+  const meet = async (from: typeof home, to: typeof home) => {
+    to.ledger.merge([...from.ledger.snapshot().entries('admission')], undefined)
+    await clock.advance(1)
+  }
+  await meet(home, guest)
+  await meet(guest, home)
+  expect([codesOf(guest), codesOf(home)]).toEqual([['trust.awaiting_approval'], ['trust.waiting']])
 })
 
 test('a gate that is on with nobody in its trust zone is told of; a node without trust has nothing to tell', async () => {
   const clock = createManualClock()
-  const guard = { enabled: true, relaxed: false, strict: false, autoclean: false, livenessMs: 480_000 }
+  const create = createPeerGuard(undefined)
+  const guard = {
+    enabled: true,
+    relaxed: false,
+    strict: false,
+    autoclean: false,
+    livenessMs: 480_000,
+    create,
+  }
   const node = open(clock, { administrators: [], guard })
   expect(codesOf(node)).toEqual(['trust.empty_zone'])
   expect(trustMetrics(node.trust, node.ledger).map(({ name, samples }) => [name, samples[0]?.value])).toEqual(

@@ -1,8 +1,9 @@
 /** Tells people and programs who may use the network: problems with what to do, and families of `/metrics`. */
 import { gauge, type HealthProblem, labelled, type Metric } from '@mesh/api-server'
-import { BUCKETS, shortPeerId } from '@mesh/core'
+import { BUCKETS, type PeerId, shortPeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { Administration, Trust } from '@mesh/trust'
+import { formatTimeSpan } from '../cli/format-quantity.ts'
 
 type Snapshots = Pick<Ledger, 'self' | 'snapshot'>
 
@@ -37,7 +38,10 @@ function ownProblems(administration: Administration, self: string): readonly Hea
       },
     ]
   }
-  if (administration.mayUse(self)) return []
+  if (administration.mayUse(self)) return endingProblems(administration, self)
+  const endedAt = administration.roster.ended.get(self)
+  if (endedAt !== undefined) return [endedProblem(self, endedAt)]
+  if (administration.roster.awaiting.has(self as PeerId)) return [awaitingProblem(self)]
   const reason = administration.whyNoInvite
   return [
     {
@@ -52,9 +56,58 @@ function ownProblems(administration: Administration, self: string): readonly Hea
   ]
 }
 
-function administratorProblems({ roster }: Administration, trust: Trust): readonly HealthProblem[] {
-  const waiting = trust.waiting().length
+/** How long before its end a membership is told of, in ms. */
+const ENDS_SOON_MS = 3 * 24 * 3_600_000
+
+function endingProblems({ roster, now }: Administration, self: string): readonly HealthProblem[] {
+  const endsAt = roster.endsAt.get(self)
+  if (endsAt === undefined || endsAt - now > ENDS_SOON_MS) return []
   return [
+    {
+      code: 'trust.membership_ends',
+      severity: 'warning',
+      title: `This node's membership ends in ${formatTimeSpan(Math.max(0, endsAt - now) / 1_000)} (${dateText(endsAt)})`,
+      hint: `An administrator renews it without a break: mesh admin admit ${self} --for 30d`,
+    },
+  ]
+}
+
+function endedProblem(self: string, endedAt: number): HealthProblem {
+  return {
+    code: 'trust.membership_ended',
+    severity: 'error',
+    title: `This node's membership ended at ${dateText(endedAt)}, by the clock of this machine`,
+    hint: `If the clock is right (see \`date\`), an administrator renews it: mesh admin admit ${self} --for 30d`,
+  }
+}
+
+function awaitingProblem(self: string): HealthProblem {
+  return {
+    code: 'trust.awaiting_approval',
+    severity: 'warning',
+    title: 'This node used its invite, and waits for an administrator to approve it',
+    hint: `An administrator lets it in with: mesh admin approve ${self}`,
+  }
+}
+
+function dateText(atMs: number): string {
+  return new Date(atMs).toISOString()
+}
+
+function administratorProblems({ roster, now }: Administration, trust: Trust): readonly HealthProblem[] {
+  const waiting = new Set([...trust.waiting(), ...roster.awaiting.keys()]).difference(roster.ended).size
+  const soon = [...roster.endsAt.values()].filter((end) => end - now <= ENDS_SOON_MS)
+  return [
+    ...(soon.length === 0
+      ? []
+      : [
+          {
+            code: 'trust.memberships_end',
+            severity: 'warning',
+            title: `${soon.length} ${soon.length === 1 ? 'membership ends' : 'memberships end'} within 3 days, the first in ${formatTimeSpan(Math.max(0, Math.min(...soon) - now) / 1_000)}`,
+            hint: '`mesh admin list` shows which; `mesh admin admit PEER --for 30d` renews one without a break.',
+          } as const,
+        ]),
     ...roster.disputed.map(
       ({ label, invite, claims }): HealthProblem => ({
         code: 'trust.disputed_invite',
@@ -88,17 +141,24 @@ export function trustMetrics(trust: Trust | undefined, ledger: Snapshots): reado
           gauge('mesh_peer_gate_enabled', 'Is 1 while the peer gate is on.', Number(gate.enabled)),
           gauge('mesh_trust_zone_peers', 'Peers in the bucket trustzone.', zone),
         ]),
-    ...(administration === undefined ? [] : [membersMetric(administration, trust)]),
+    ...(administration === undefined ? [] : admissionMetrics(administration, trust, ledger.self)),
   ]
 }
 
-function membersMetric({ roster }: Administration, trust: Trust): Metric {
+function admissionMetrics({ roster }: Administration, trust: Trust, self: string): readonly Metric[] {
   const counts = {
     admitted: roster.admitted.size,
     provisional: roster.provisional.size,
     waiting: trust.waiting().length,
     revoked: roster.revoked.size,
+    ended: roster.ended.size,
   }
-  const help = 'Peers by what administrators say of them.'
-  return gauge('mesh_admission_peers', help, labelled('state', counts))
+  const endsAt = roster.endsAt.get(self) ?? roster.ended.get(self)
+  const endHelp = "End of this node's membership as Unix time; absent where it does not end."
+  return [
+    gauge('mesh_admission_peers', 'Peers by what administrators say of them.', labelled('state', counts)),
+    ...(endsAt === undefined
+      ? []
+      : [gauge('mesh_membership_end_timestamp_seconds', endHelp, Math.floor(endsAt / 1_000))]),
+  ]
 }

@@ -1,5 +1,6 @@
 /** Every command of `mesh`. Help, completion and docs/flags.md come from this table. */
 import { accessCommands } from './access/access-commands.ts'
+import { rulesCommands } from './access/rules-commands.ts'
 import type { Command } from './command.ts'
 import { nodeCommands } from './node/node-commands.ts'
 import { offerCommands } from './offers/offer-commands.ts'
@@ -42,6 +43,15 @@ export const commands: readonly Command[] = [
   ...offerCommands,
   ...nodeCommands,
   {
+    name: 'lease',
+    arguments: ['[NAME]'],
+    summary: 'who holds which lease; with NAME, take it and keep it until Ctrl-C',
+    description:
+      'Among members that reach each other a lease has one holder at a time. In a partition each side may have one until the sides meet again: only the fencing number that is printed tells them apart.',
+    examples: ['mesh lease', 'mesh lease backup', 'mesh lease backup --ttl 1m --lease-wait 0s'],
+    load: async () => (await import('./ledger/lease.ts')).runLease,
+  },
+  {
     name: 'ledger get',
     arguments: ['[BUCKET]', '[KEY]'],
     summary: 'read the ledger, a bucket or one key',
@@ -81,6 +91,7 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./ledger/ledger-watch.ts')).runWatch,
   },
   ...accessCommands,
+  ...rulesCommands,
   {
     name: 'config',
     summary: 'print the settings in force and where each came from',

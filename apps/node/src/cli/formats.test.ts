@@ -1,5 +1,6 @@
 /** What people read of a node's answers. */
 import type { GuestView, PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import { shortPeerId } from '@mesh/core'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './node/ping.ts'
 import { formatTimeSpan } from './format-quantity.ts'
@@ -38,9 +39,10 @@ const VPN: VpnView = {
   Addresses: ['10.1.0.11/24', 'fd00::11/64'],
   Routes: {
     Advertised: ['192.168.7.0/24'],
-    Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true }],
+    Own: [{ CIDR: '192.168.7.0/24', Metric: 20, State: 'standby', Others: [PEER] }],
+    Accepted: [{ CIDR: '192.168.8.0/24', PeerID: PEER, Metric: 10, InKernel: true, Standby: [PEER] }],
   },
-  ExitNode: { Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [] },
+  ExitNode: { Wanted: 'gate', PeerID: null, Hostname: '', State: 'searching', Families: [], Standby: [] },
   OffersExit: null,
   Peers: [],
   Drops: { multicast: 2, noRoute: 5 },
@@ -170,8 +172,9 @@ describe('mesh status', () => {
   test('tells the interface, routes and drops', () => {
     const shown = lines(VPN)
     expect(shown).toContain('vpn       running, mesh0 with MTU 1280, 10.1.0.11/24, fd00::11/64')
-    expect(shown).toContain('routes    advertises 192.168.7.0/24')
-    expect(shown.find((line) => line.includes('reaches'))).toContain('192.168.8.0/24 by ')
+    const short = shortPeerId(PEER)
+    expect(shown).toContain(`routes    advertises 192.168.7.0/24 (standby, also by ${short})`)
+    expect(shown).toContain(`routes    reaches 192.168.8.0/24 by ${short} (on standby: ${short})`)
     // no VPN of this kind carries multicast, which every system sends: that is no loss
     expect(shown).toContain('exit      by gate, searching: packets to the Internet are dropped')
     expect(shown).toContain('dropped   5 packets (noRoute): No machine has the destination address.')

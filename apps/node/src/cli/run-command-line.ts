@@ -2,11 +2,10 @@
  * One call of `mesh`, from the words to the exit code: 1 which command, 2 its flags, 3 settings from every
  * level, 4 the command itself. An error is printed once, here.
  */
-import { MeshError } from '@mesh/core'
+import { findNearest, MeshError } from '@mesh/core'
 import { exitCodeOf } from '../errors.ts'
 import { type GivenArguments, readArguments } from '../settings/given.ts'
 import { loadSettings, type Surroundings } from '../settings/load-settings.ts'
-import { findNearest } from '../words/nearest.ts'
 import { calledAs } from './called-as.ts'
 import type { Call, Command } from './command.ts'
 import { allCommands, commands, findCommand, rootCommand } from './commands.ts'

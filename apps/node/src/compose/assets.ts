@@ -1,6 +1,6 @@
 /**
- * The files of the web page: in a build those that it holds, compressed; from source those of apps/web-ui/dist,
- * where it was built. Each is read when it is first asked for.
+ * The files of the web page and of the page for browser members: in a build those that it holds, compressed; from source
+ * those of their own builds, where there are any. Each is read when it is first asked for.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -29,11 +29,23 @@ export function assetType(name: string): string {
   return TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
 }
 
-/** Undefined when this build, or this checkout, has no page. @param folder that of the running code */
-export function createAssets(folder: string = import.meta.dirname): AssetsPort | undefined {
-  const built = join(folder, 'ui')
+/** The pages of a node: in a build the folders that hold them, in a checkout those that their own builds write. */
+const PAGES = {
+  ui: '../../../web-ui/dist',
+  join: '../../../../examples/browser-member/dist',
+} as const
+
+/**
+ * Undefined when this build, or this checkout, has no such page.
+ * @param folder that of the running code
+ */
+export function createAssets(
+  page: keyof typeof PAGES,
+  folder: string = import.meta.dirname,
+): AssetsPort | undefined {
+  const built = join(folder, page)
   if (existsSync(join(built, 'manifest.json'))) return builtAssets(built)
-  const source = join(folder, '../../../web-ui/dist')
+  const source = join(folder, PAGES[page])
   return existsSync(join(source, 'index.html')) ? sourceAssets(source) : undefined
 }
 

@@ -11,16 +11,21 @@ import {
 } from '@mesh/api-server'
 import type { ReachabilityView } from '@mesh/api-contract'
 import type { Clock, Logger, PeerId, Random } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Leases, Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Egress, FileSharing, Proxy, Services } from '@mesh/services'
 import type { Trust } from '@mesh/trust'
 import type { Vpn } from '@mesh/vpn'
 import { nameInForce } from '../settings/node-name.ts'
+import type { Settings } from '../settings/options.ts'
 import { version } from '../version.ts'
 import { createAccessPort } from '../access/access-port.ts'
+import type { NodeRules } from '../access/open-rules.ts'
+import { createRulesPort } from '../access/rules-port.ts'
+import { rulesMetrics, rulesProblems } from '../access/rules-status.ts'
 import { createAssets } from './assets.ts'
+import { createBrowserMembers } from './browser-members.ts'
 import { createDnsPort } from './dns-port.ts'
 import { type ApiTokens, openApiTokens } from '../state/api-tokens.ts'
 import type { NodeInit } from './node-init.ts'
@@ -34,11 +39,13 @@ import { createVpnPort } from './vpn-port.ts'
 
 export interface NodeApiComponents {
   readonly ledger: Ledger
+  readonly leases: Leases
   /** Says what is wrong with the ledger's file. */
   readonly keeper: LedgerKeeper
   readonly dns: NodeDns
   /** Undefined where anyone who has the token is in. */
   readonly trust: Trust | undefined
+  readonly rules: NodeRules
   /** Undefined unless the node runs with `--debug`. */
   readonly debug: DebugPort | undefined
   /** The lines and the levels of the log, where these can be changed. */
@@ -60,6 +67,8 @@ export interface NodeApi {
   attach(p2p: P2pMember): void
   /** This node has a VPN, which may not stand yet. */
   attachVpn(vpn: Vpn, setExitNode: (wanted: string | undefined) => void): void
+  /** Gives the names that peers told on connections, and this node's own, by peer id. */
+  toldNames(): ReadonlyMap<string, string>
   /** Shows parts in health and metrics, which may not run yet; with a replicator `/readyz` says that it runs. */
   show(parts: Shown): void
 }
@@ -104,6 +113,7 @@ class AttachedApi implements NodeApi {
       },
       {
         ledger,
+        leases: components.leases,
         clock,
         random,
         dns: createDnsPort(dns),
@@ -117,12 +127,13 @@ class AttachedApi implements NodeApi {
         metrics: () => this.#metrics(),
         ...(this.#tokens !== undefined && { tokens: this.#tokens }),
         ...(trust !== undefined && { access: this.#accessOf(trust) }),
+        rules: createRulesPort(components.rules),
         ...(debug !== undefined && { debug }),
         ...(logPort !== undefined && { log: logPort }),
         doctor,
         settings: components.settings,
         reachability: () => this.#reachability(),
-        ...assetsOf(),
+        ...pagesOf({ settings, addresses: () => this.#attached.p2p?.addresses() ?? [] }),
       },
     )
   }
@@ -150,17 +161,18 @@ class AttachedApi implements NodeApi {
     Object.assign(this.#attached, parts)
   }
 
+  toldNames(): ReadonlyMap<string, string> {
+    const told = this.#attached.p2p?.peers() ?? []
+    return new Map([
+      ...told.flatMap(({ id, name = '' }) => (name === '' ? [] : [[id, name] as const])),
+      [this.#components.ledger.self, nameInForce(this.#init.settings)],
+    ])
+  }
+
   #accessOf(trust: Trust) {
     const { ledger, clock } = this.#components
-    return createAccessPort({
-      trust,
-      ledger,
-      toldNames: () =>
-        new Map(
-          this.#attached.p2p?.peers().flatMap(({ id, name = '' }) => (name === '' ? [] : [[id, name]])),
-        ),
-      now: () => clock.now(),
-    })
+    const toldNames = () => this.toldNames()
+    return createAccessPort({ trust, ledger, toldNames, now: () => clock.now() })
   }
 
   #isReady(): boolean {
@@ -190,7 +202,11 @@ class AttachedApi implements NodeApi {
     const { p2p, replicator, vpn, services, files } = this.#attached
     const bootstrapPeers = this.#init.settings.discoveryBootstrapPeers.length
     const times = { now: clock.now(), upMs: clock.monotonic() - this.#startedAt }
-    const own = [...(this.#tokens?.problems() ?? []), ...trustProblems(this.#components.trust, ledger)]
+    const own = [
+      ...(this.#tokens?.problems() ?? []),
+      ...trustProblems(this.#components.trust, ledger),
+      ...rulesProblems(this.#components.rules),
+    ]
     return [
       ...own,
       ...findProblems({
@@ -213,7 +229,7 @@ class AttachedApi implements NodeApi {
 
   #metrics() {
     const { p2p, replicator, vpn, services, files, egress, proxy } = this.#attached
-    const { trust, ledger } = this.#components
+    const { trust, rules, ledger } = this.#components
     const common = readMetrics({
       p2p,
       replication: replicator?.status(),
@@ -227,7 +243,7 @@ class AttachedApi implements NodeApi {
       uptimeSeconds: (this.#components.clock.monotonic() - this.#startedAt) / 1_000,
       memory: process.memoryUsage(),
     })
-    return [...common, ...trustMetrics(trust, ledger)]
+    return [...common, ...trustMetrics(trust, ledger), ...rulesMetrics(rules)]
   }
 }
 
@@ -239,7 +255,11 @@ async function probePeer(node: P2pMember, peer: PeerId, signal: AbortSignal): Pr
   return { path: status?.path ?? 'direct', transport: status?.transport, rttMs }
 }
 
-function assetsOf() {
-  const assets = createAssets()
-  return assets === undefined ? {} : { assets }
+function pagesOf(init: { readonly settings: Settings; readonly addresses: () => readonly string[] }) {
+  const assets = createAssets('ui')
+  const browserMembers = createBrowserMembers(init)
+  return {
+    ...(assets !== undefined && { assets }),
+    ...(browserMembers !== undefined && { browserMembers }),
+  }
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import type { DebugPort, DoctorPort, LogPort } from '@mesh/api-server'
 import { type Clock, delay, type PeerId } from '@mesh/core'
 import { openExitHost } from '@mesh/exit-node'
-import type { Ledger } from '@mesh/ledger'
+import { createLeases, type Leases, type Ledger } from '@mesh/ledger'
 import { openKeptExit } from './kept-exit.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import { createIdentity, identityPath, openIdentity } from '../state/identity.ts'
@@ -25,6 +25,7 @@ import type { Joined } from './join-network.ts'
 import { openLedger } from './open-ledger.ts'
 import type { SelfInit } from '../doctor/examine-self.ts'
 import { settingViews } from '../settings/settings-in-force.ts'
+import { openRules } from '../access/open-rules.ts'
 import { openTrust } from '../access/open-trust.ts'
 import { restoreResolver } from '../resolver/restore-resolver.ts'
 import { createLogPort } from '../log/log-port.ts'
@@ -35,6 +36,7 @@ const FIRST_ANSWERS_MS = 10
 export interface MeshNode extends Joined {
   readonly id: PeerId
   readonly ledger: Ledger
+  readonly leases: Leases
   /** Idempotent; leaves nothing running. */
   stop(): Promise<void>
 }
@@ -78,6 +80,10 @@ async function startParts(
   cleanUps.add(() => keeper.stop())
   cleanUps.add(() => ledger.stop())
   trust?.attachLedger(ledger)
+  const toldNames = () => api.toldNames()
+  const rules = await openRules({ settings, ledger, trust, toldNames }, { clock, log })
+  cleanUps.add(() => rules.stop())
+  const leases = createLeases({ ledger, clock, random })
 
   const dns = createNodeDns(parts, { ledger, clock, random, log })
   cleanUps.add(() => dns.stop())
@@ -88,7 +94,7 @@ async function startParts(
   const doctor = createDoctor({ settings, stateDir, controlSocket: folder.controlSocket }, clock)
   const inForce = { ...parts.origin, settings, stateDir, folder: folder.path }
   const told = { debug, logPort, doctor, settings: () => settingViews(inForce) }
-  const served = { ledger, keeper, dns, trust, isStateInPlace, identityFile, ...told }
+  const served = { ledger, leases, keeper, dns, trust, rules, isStateInPlace, identityFile, ...told }
   const api = createApi(parts, { ...served, clock, random, log })
   cleanUps.add(() => api.server.stop())
   // before the API ends, so that whoever waits for a write is told
@@ -111,10 +117,22 @@ async function startParts(
   signal.throwIfAborted()
   const { joinNetwork } = await import('./join-network.ts')
   const joined = await joinNetwork(
-    { ...parts, folder: folder.path, identity, ledger, trust, api, exit, keptExit, dns },
+    {
+      ...parts,
+      folder: folder.path,
+      identity,
+      ledger,
+      leases,
+      trust,
+      rules: rules.rules,
+      api,
+      exit,
+      keptExit,
+      dns,
+    },
     cleanUps,
   )
-  return { ...joined, id: identity.id, ledger, stop: () => cleanUps.run() }
+  return { ...joined, id: identity.id, ledger, leases, stop: () => cleanUps.run() }
 }
 
 /** Loads what profiles need, which no other node does. */

@@ -1,7 +1,8 @@
-import type { Ledger } from '@mesh/ledger'
+import type { Leases, Ledger } from '@mesh/ledger'
 import type { P2pMember } from '@mesh/p2p/node'
 import type { Replicator } from '@mesh/replication'
 import type { Trust } from '@mesh/trust'
+import type { AccessRules } from '@mesh/trust/rules'
 import type { Identity } from '../state/identity.ts'
 import type { ExitHost } from '@mesh/exit-node'
 import type { KeptExit } from './kept-exit.ts'
@@ -18,7 +19,9 @@ export interface JoinInit
   readonly folder: string
   readonly identity: Identity
   readonly ledger: Ledger
+  readonly leases: Leases
   readonly trust: Trust | undefined
+  readonly rules: AccessRules
   readonly api: NodeApi
   readonly exit: ExitHost
   readonly keptExit: KeptExit

@@ -24,6 +24,7 @@ import { announce } from './announce.ts'
 import type { JoinedServices } from './join-services.ts'
 import { logMembers } from './log-members.ts'
 import { memberNames } from '../access/member-names.ts'
+import { createPairRules } from '../access/rule-ports.ts'
 import { expectMembers } from './expected-members.ts'
 import { zlibCompression } from './zlib-compression.ts'
 
@@ -48,6 +49,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<J
       network: network.config,
       identity: keyPairOf(identity),
       ...(trust !== undefined && { admission: trust, publicTopic: settings.peerguard }),
+      pairs: createPairRules(init.rules),
     },
     { clock, random, logger: log },
   )
@@ -81,6 +83,7 @@ export async function joinNetwork(init: JoinInit, cleanUps: CleanUps): Promise<J
   await replicator.start()
   api.show({ replicator })
   cleanUps.add(() => api.server.endKeptWrites())
+  cleanUps.add(() => init.leases.stop())
   const { channels, publicTopic, topic } = p2p
   await trust?.start({ channels, publicTopic, topicPeers: () => topic.peers() }, (entries) =>
     replicator.publish(entries),

@@ -36,6 +36,7 @@ import { processLines } from '../state/process-record.ts'
 import type { JoinedInit } from './join-init.ts'
 import type { CleanUps } from '../clean-ups.ts'
 import { createNodeOffers } from '../offers/node-offers.ts'
+import { createOfferRules } from '../access/rule-ports.ts'
 import { ownAddresses } from '../machine/own-addresses.ts'
 import { peerPorts } from './peer-ports.ts'
 
@@ -61,12 +62,13 @@ export async function joinServices(init: JoinedInit, cleanUps: CleanUps): Promis
   const user = createOwnUser({ ledger, announce, clock })
   cleanUps.add(() => user.stop())
   const network = servicesNetwork(p2p)
+  const rules = createOfferRules(init.rules, ledger.self)
   const bounds = { connections: new Scope(SERVED_CONNECTIONS), unwritten: createUnwritten() }
-  const components = { ledger, network, announce, user, ...bounds, ownAddresses, clock, random, log }
-  const services = createServices({}, components)
+  const components = { ledger, network, announce, user, rules, ...bounds, ownAddresses, clock, random, log }
+  const services = createServices({ isSticky: settings.sticky }, components)
   cleanUps.add(() => services.stop())
   cleanUps.add(tellWhenReady(services, init.onService))
-  const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, clock, log }
+  const fileComponents = { ledger, network: filesNetwork(p2p), announce, user, rules, clock, log }
   const files = new FileSharing(fileComponents)
   cleanUps.add(() => files.stop())
   api.show({ services, files })
@@ -170,5 +172,7 @@ function filesNetwork(p2p: P2pMember): FilesNetwork {
 }
 
 function servicesNetwork(p2p: P2pMember): ServicesNetwork {
-  return { self: p2p.self, ...peerPorts(p2p) }
+  // no connection is to end sooner for it
+  const noHurry = AbortSignal.abort(new Error('no connection is to end sooner'))
+  return { self: p2p.self, ...peerPorts(p2p), check: (peer) => p2p.endDead(peer, noHurry) }
 }

@@ -12,13 +12,14 @@ import {
 } from '@mesh/core'
 import type { P2pMember } from '@mesh/p2p/node'
 import { deriveIpv6Range, type LeaseInit, type VpnComponents, type VpnInit, type VpnNetwork } from '@mesh/vpn'
+import { followPacketRules } from '../access/follow-packet-rules.ts'
 import { createLocalFilter, type ExitHost, forwardedFamilies, restoreKernel } from '@mesh/exit-node'
 import { parseDnsPlace } from '../settings/dns-values.ts'
 import { nameInForce } from '../settings/node-name.ts'
 import type { Settings } from '../settings/options.ts'
 import {
   DEFAULT_VPN_RANGE,
-  parseRoute,
+  parseOfferedRoute,
   parseStaticPeer,
   parseVpnAddress,
   parseVpnHost,
@@ -36,7 +37,7 @@ import { createVpnHost, describeMachine } from '../machine/vpn-host.ts'
 
 /** @throws MeshError `vpn.*`, `engine.*`; the signal's reason */
 export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<void> {
-  const { settings, network, folder, ledger, p2p, replicator, api, exit, keptExit } = init
+  const { settings, network, folder, ledger, rules, p2p, replicator, api, exit, keptExit } = init
   const { clock, random, log, signal } = init
   const [{ createVpn }, openEngine] = await Promise.all([import('@mesh/vpn'), engineOf(init)])
   const given = vpnInit(settings, network, { folder, exit })
@@ -58,6 +59,14 @@ export async function joinVpn(init: JoinedInit, cleanUps: CleanUps): Promise<voi
     log,
   })
   cleanUps.add(() => vpn.stop())
+  rules.setVpnRanges(rangesOf(given, network))
+  // the first ones before the interface is there
+  cleanUps.add(followPacketRules(rules, (packetRules) => vpn.setRules(packetRules)))
+  cleanUps.add(
+    vpn.subscribe((event) => {
+      if (event.type === 'refusals') for (const refusal of event.refusals) rules.notePackets(refusal)
+    }),
+  )
   api.attachVpn(vpn, (wanted) => {
     // the rules first: from here on nothing leaves but into the VPN
     exit.use(wanted)
@@ -96,6 +105,7 @@ export function vpnInit(
   { folder, exit }: { readonly folder: string; readonly exit: Pick<ExitHost, 'faults'> },
 ): VpnInit {
   const addresses = valuesOf(settings.address, parseVpnAddress)
+  const routes = valuesOf(settings.advertiseRoute, parseOfferedRoute)
   const isLeased = settings.dhcp || addresses.length === 0
   const router = settings.router === undefined ? undefined : valuesOf([settings.router], parseVpnHost)[0]
   return {
@@ -111,7 +121,8 @@ export function vpnInit(
     ...(settings.exitNode !== undefined && { exitNode: settings.exitNode }),
     staticPeers: valuesOf(settings.staticPeertable, parseStaticPeer),
     ...(router !== undefined && { router }),
-    advertiseRoutes: valuesOf(settings.advertiseRoute, parseRoute),
+    advertiseRoutes: routes.map(({ range }) => range),
+    routeMetrics: new Map(routes.map(({ range, metric }) => [range, metric])),
     acceptRoutes: settings.acceptRoutes,
     acceptRoutesFrom: settings.acceptRoutesFrom.map(parsePeerId),
     ...(settings.guestEndpoint !== undefined && { guestEndpoint: settings.guestEndpoint }),

@@ -63,11 +63,18 @@ function vpnView(status: VpnStatus): VpnView {
     Addresses: addresses.map(formatAddressInRange),
     Routes: {
       Advertised: [...routes.advertised],
+      Own: routes.own.map(({ range, metric, state: how, others }) => ({
+        CIDR: range,
+        Metric: metric,
+        State: how,
+        Others: [...others],
+      })),
       Accepted: routes.accepted.map(({ range, peer, metric, inKernel }) => ({
         CIDR: range,
         PeerID: peer,
         Metric: metric,
         InKernel: inKernel,
+        Standby: routes.standby.filter((each) => each.range === range).map((each) => each.peer),
       })),
     },
     ExitNode: exitView(status.exit),
@@ -81,13 +88,14 @@ function vpnView(status: VpnStatus): VpnView {
 
 function exitView(exit: VpnStatus['exit']): VpnView['ExitNode'] {
   if (exit === undefined) return null
-  const { wanted, peer, hostname, state, families } = exit
+  const { wanted, peer, hostname, state, families, standby } = exit
   return {
     Wanted: wanted,
     PeerID: peer ?? null,
     Hostname: hostname,
     State: state,
     Families: [...families],
+    Standby: [...standby],
   }
 }
 

@@ -146,7 +146,7 @@ function vpnStatus(peers: readonly VpnPeerStatus[]): VpnStatus {
     addresses: [],
     peers,
     device: { ...NOTHING, drops: { noRoute: 2, multicast: 1 } },
-    routes: { advertised: [], accepted: [] },
+    routes: { advertised: [], own: [], accepted: [], standby: [] },
     exit: undefined,
     offersExit: undefined,
     ignored: { ownerDead: 3 },
@@ -276,6 +276,7 @@ test('the log tells the interface, a machine once until it is silent, and each p
     state: 'up',
     families: ['ipv4'],
     faults: [],
+    standby: [],
   }
   tell({ type: 'problems' })
   tell({ type: 'problems' })

@@ -7,6 +7,7 @@ import { edgevpnDocument } from './edgevpn-document.ts'
 import { apiDocument, decisionsDocument, errorsDocument, metricsDocument } from './reference-documents.ts'
 import { limitSections } from './limits-document.ts'
 import { upstreamDocument } from './upstream-document.ts'
+import { policyJsonSchema } from '@mesh/trust/rules'
 import { EXIT } from '../errors.ts'
 import type { OptionGroup } from '../settings/option.ts'
 import { flagOf, type OptionName, optionNames, optionOf, variableOf } from '../settings/options.ts'
@@ -23,6 +24,7 @@ export function buildDocuments(): ReadonlyMap<string, string> {
     ['docs/metrics.md', metricsDocument(root, MADE, table)],
     ['docs/edgevpn.md', edgevpnDocument(MADE, table)],
     ['docs/OPERATION.md', operationDocument()],
+    ['packages/trust/policy.schema.json', policySchemaDocument()],
     ['docs/upstream/README.md', upstreamDocument(root, MADE_OF_HEADS, table)],
   ])
 }
@@ -92,6 +94,10 @@ function describeTakers(takers: readonly string[]): string {
   const isWhole = family.length === commands.filter(({ name }) => name.startsWith('ledger ')).length
   const shown = isWhole ? [...takers.filter((taker) => !family.includes(taker)), 'ledger ...'] : takers
   return shown.map((taker) => (taker === '' ? '`mesh`' : code(taker))).join(', ')
+}
+
+function policySchemaDocument(): string {
+  return `${JSON.stringify(policyJsonSchema(), undefined, 2)}\n`
 }
 
 function exitCodesDocument(): string {

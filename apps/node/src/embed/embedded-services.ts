@@ -1,10 +1,10 @@
 /** The services of a program: those that it serves, and those of members that it uses. */
 import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { BUCKETS, MeshError, type PeerId } from '@mesh/core'
+import type { PeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
-import { fetchOver, type Services } from '@mesh/services'
-import type { Waiting } from './embedded-ledger.ts'
+import type { Waiting } from '@mesh/ledger/values'
+import { fetchOver, type Services, serviceNameIn } from '@mesh/services'
 
 /** A service that this program offers. */
 export interface MeshService extends AsyncDisposable {
@@ -65,7 +65,7 @@ export class EmbeddedServices {
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     this.#init.closed.throwIfAborted()
     const request = new Request(input, init)
-    const name = this.#nameIn(new URL(request.url))
+    const name = serviceNameIn(new URL(request.url), this.#init)
     return await fetchOver(await this.dial(name, { signal: request.signal }), request)
   }
 
@@ -73,14 +73,13 @@ export class EmbeddedServices {
     return this.#peers.get(connection)
   }
 
-  /** @throws MeshError `services.name_in_use` when a live member has the name; the signal's reason */
+  /** @throws the signal's reason */
   #untilAnnounced(name: string, signal: AbortSignal): Promise<void> {
     const { services } = this.#init
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const look = () => {
       const status = services.status().services.find((service) => service.name === name)
       if (status?.state === 'announced') resolve()
-      if (status?.state === 'name taken') reject(nameTaken(name, status.owner ?? ''))
     }
     const unsubscribe = services.subscribe((event) => event.name === name && look())
     const onAbort = () => reject(signal.reason)
@@ -92,30 +91,4 @@ export class EmbeddedServices {
       signal.removeEventListener('abort', onAbort)
     })
   }
-
-  /** The service in `http://NAME.svc.ZONE/`. Hosts have no capitals, names of services may. */
-  #nameIn({ protocol, hostname, port, href }: URL): string {
-    const { ledger, zone } = this.#init
-    const suffix = `.svc.${zone}`
-    const label = hostname.endsWith(suffix) ? hostname.slice(0, -suffix.length) : ''
-    if (protocol !== 'http:' || port !== '' || label === '') throw notOfService(href, zone)
-    const snapshot = ledger.snapshot()
-    if (snapshot.getLive(BUCKETS.services, label) !== undefined) return label
-    for (const { key, entry } of snapshot.entries(BUCKETS.services))
-      if (!entry.deleted && key.toLowerCase() === label) return key
-    return label
-  }
-}
-
-function nameTaken(name: string, owner: string): MeshError {
-  return new MeshError('services.name_in_use', `another member offers "${name}"`, {
-    details: { owner },
-    hint: 'Choose another name, or wait until that member withdraws it.',
-  })
-}
-
-function notOfService(url: string, zone: string): MeshError {
-  return new MeshError('services.bad_address', `${url} is no address of a service`, {
-    hint: `Write http://NAME.svc.${zone}/PATH: no port, and http, as the network encrypts by itself.`,
-  })
 }

@@ -10,16 +10,23 @@ import type { Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { delay, MeshError, silentLogger, systemClock, systemRandom } from '@mesh/core'
 import { endOfTurn } from '@mesh/core/limits'
+import {
+  LedgerValues,
+  type MeshChange,
+  type MeshLedger,
+  type Waiting,
+  type WatchInit,
+} from '@mesh/ledger/values'
 import { type MeshNode, startNode } from '../compose/create-node.ts'
 import { createLogger } from '../log/create-logger.ts'
 import { createLogTail } from '../log/log-tail.ts'
 import { stateFolder } from '../settings/load-settings.ts'
 import type { Settings } from '../settings/options.ts'
 import { type Network, readNetwork } from '../state/network.ts'
-import { EmbeddedLedger, type MeshLedger, type Waiting, type WatchInit } from './embedded-ledger.ts'
+import { type LeaseOptions, type MeshLease, takeLease } from './embedded-leases.ts'
 import { EmbeddedServices, type MeshService } from './embedded-services.ts'
-import type { MeshChange } from './entry-values.ts'
 import { EMBEDDED_COMMAND, embeddedSettings } from './embed-settings.ts'
+import { withHint } from './error-hints.ts'
 import type { JoinMeshInit } from './join-init.ts'
 
 /** A node of this program in its network. */
@@ -33,7 +40,7 @@ export interface Mesh extends AsyncDisposable {
    * Offers a service that this program serves, and resolves when members can find it. Connections come to the server's
    * listeners without a port. The server need not listen, and may.
    * @param server one of `node:http` or `node:net`
-   * @throws MeshError `services.bad_name`, `services.name_in_use` when a live member offers the name
+   * @throws MeshError `services.bad_name`, `services.name_in_use` when this program offers the name already
    */
   listen(name: string, server: Server, waiting?: Waiting): Promise<MeshService>
   /**
@@ -55,6 +62,12 @@ export interface Mesh extends AsyncDisposable {
    * change of each key.
    */
   watch(bucket: string, init?: WatchInit): AsyncIterableIterator<MeshChange>
+  /**
+   * Waits until the lease is this program's, and renews it until it is given back. Among members that reach each other one
+   * holds it at a time; in a partition each side may have a holder, and only the fencing number tells them apart.
+   * @throws MeshError `lease.held` when this program holds or waits for it already, `lease.bad_name`, `lease.bad_ttl`
+   */
+  lease(name: string, options?: LeaseOptions): Promise<MeshLease>
   /** Leaves the network and ends everything that was opened. Idempotent. */
   close(): Promise<void>
 }
@@ -98,7 +111,7 @@ export async function joinMesh(init: JoinMeshInit): Promise<Mesh> {
     { ...IGNORED, signal: signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]) },
   )
   const { id, services } = node
-  const ledger = new EmbeddedLedger(node.ledger, closed.signal)
+  const ledger = new LedgerValues(node.ledger, { closed: closed.signal, explain: withHint })
   const served = new EmbeddedServices({
     services,
     ledger: node.ledger,
@@ -124,6 +137,12 @@ export async function joinMesh(init: JoinMeshInit): Promise<Mesh> {
     dial: (...asked) => served.dial(...asked),
     peerOf: (connection) => served.peerOf(connection),
     watch: (...asked) => ledger.watch(...asked),
+    async lease(name, options = {}) {
+      closed.signal.throwIfAborted()
+      const ended =
+        options.signal === undefined ? closed.signal : AbortSignal.any([options.signal, closed.signal])
+      return await takeLease(node.leases, name, { ...options, signal: ended })
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

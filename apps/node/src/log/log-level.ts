@@ -1,5 +1,5 @@
 /** Which lines are written: one level for all, and others for single subsystems. */
-import { findNearest } from '../words/nearest.ts'
+import { findNearest } from '@mesh/core'
 import { SUBSYSTEMS } from './subsystems.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

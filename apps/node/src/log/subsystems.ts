@@ -25,6 +25,7 @@ export const SUBSYSTEMS: readonly string[] = [
   'p2p/upnp',
   'proxy',
   'replication',
+  'rules',
   'services',
   'trust',
   'vpn',

@@ -188,12 +188,13 @@ function serviceView(status: ServiceStatus): Omit<NodeServiceView, 'Kept'> {
 
 function connectionView(status: ConnectionStatus): Omit<NodeConnectionView, 'Kept'> {
   const { name, listen, state, lastError = null } = status
-  const { provider = null, path = null, transport = null } = status
+  const { provider = null, providers, path = null, transport = null } = status
   return {
     Name: name,
     Listen: listen,
     State: state,
     Provider: provider,
+    Providers: providers,
     Path: path,
     Transport: transport,
     ...trafficView(status),

@@ -1,7 +1,17 @@
 /** Which commands an option belongs to, by the names that follow `mesh`. */
 
 /** Ask the running node that holds an administrator's key. */
-const ADMIN = ['admin invite', 'admin cancel', 'admin admit', 'admin revoke', 'admin list']
+const ADMIN = [
+  'admin invite',
+  'admin cancel',
+  'admin admit',
+  'admin approve',
+  'admin approval',
+  'admin revoke',
+  'admin list',
+]
+/** Ask a running node about access rules. */
+const RULES = ['rules show', 'rules check', 'rules set', 'rules edit', 'rules test', 'rules who']
 /** Ask a running node. */
 export const CLIENT = [
   'status',
@@ -16,6 +26,7 @@ export const CLIENT = [
   'ledger delete',
   'ledger list',
   'ledger watch',
+  'lease',
   'services',
   'service-remove',
   'service-disconnect',
@@ -25,6 +36,7 @@ export const CLIENT = [
   'guest remove',
   'exit-node',
   ...ADMIN,
+  ...RULES,
 ]
 /** Run a node for one purpose. */
 export const SERVICE = ['service-add', 'service-connect', 'file-send', 'file-receive', 'proxy']

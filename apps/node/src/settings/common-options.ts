@@ -170,6 +170,24 @@ export const clientOptions = {
       environment: false,
       help: 'How long the invite may be used.',
     }),
+    for: duration({
+      commands: ['admin admit', 'admin approve'],
+      default: '0s',
+      defaultText: '',
+      minMs: 0,
+      maxMs: 315_360_000_000,
+      environment: false,
+      help: 'How long the machine is a member, like 30d or 8h. Left out: as long as its invite says, else for good.',
+    }),
+    memberFor: duration({
+      commands: ['admin invite'],
+      default: '0s',
+      defaultText: '',
+      minMs: 0,
+      maxMs: 315_360_000_000,
+      environment: false,
+      help: 'How long the machine that uses the invite is a member, like 8h. Left out: for good.',
+    }),
     label: text({
       commands: ['admin invite'],
       placeholder: 'TEXT',
@@ -188,6 +206,22 @@ export const clientOptions = {
       default: false,
       environment: false,
       help: 'Print the public key alone.',
+    }),
+  }),
+  ...inGroup('Asking a node', ['lease'], {
+    ttl: duration({
+      default: '15s',
+      minMs: 5_000,
+      maxMs: 3_600_000,
+      environment: false,
+      help: 'How long the lease lasts after each renewal: another member has it so long after this one is gone.',
+    }),
+    leaseWait: duration({
+      default: '30s',
+      minMs: 0,
+      maxMs: 60_000,
+      environment: false,
+      help: 'How long to wait for a lease that another member holds.',
     }),
   }),
   ...inGroup('Asking a node', ['ledger put', 'ledger delete'], {

@@ -42,6 +42,7 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
   need('keyOtpInterval', settings.generate, '--generate (-g)')
   for (const name of PEERGATE) need(name, settings.peerguard, '--peerguard')
   if (command !== 'dns') need('dnsConfigure', settings.dns.length > 0, '--dns')
+  need('browserMembers', settings.websocket, '--websocket')
   if (command !== '') return
   for (const name of [
     'apiListen',
@@ -50,6 +51,7 @@ function judgeCompanions(command: string, { settings, sources, refuse }: Judged)
     'apiValues',
     'apiTokenFile',
     'apiReadOnly',
+    'browserMembers',
   ] as const)
     need(name, settings.api, '--api')
 }

@@ -1,8 +1,7 @@
 /** Reads what was given: flags, environment variables and the lines of a file of defaults. */
 import { parseArgs } from 'node:util'
-import type { Issue } from '@mesh/core'
+import { findNearest, type Issue } from '@mesh/core'
 import { explainEdgevpnFlag } from './edgevpn/flags.ts'
-import { findNearest } from '../words/nearest.ts'
 import { flagOf, type OptionName, optionNames, optionOf, optionsOf, variableOf } from './options.ts'
 import { badInput, type Given } from './resolve-settings.ts'
 

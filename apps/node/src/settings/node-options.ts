@@ -38,6 +38,10 @@ export const apiOptions = inGroup('API', ['', 'api', 'config'], {
     placeholder: 'FILE',
     help: 'Ask for a token on all listeners but the control socket: a line each `LEVEL TOKEN [NAME]`, LEVEL read, write or admin; read again when it changes. Commands that ask a node send the token in it.',
   }),
+  browserMembers: toggle({
+    default: false,
+    help: 'Serve a page at /join by which a browser tab becomes a member. It asks for a token, which stays in the tab. Tabs connect to the WebSocket listener of this node; `--listen-maddrs /ip4/0.0.0.0/tcp/PORT/ws` gives it a fixed port.',
+  }),
   apiReadOnly: toggle({
     default: false,
     help: 'Refuse writes on all listeners but the control socket.',

@@ -245,8 +245,12 @@ export function duration(
   }
 }
 
-/** Several texts: the option repeated, or one text with commas. `check` judges each. */
-export function list(init: TextInit): Ungrouped<readonly string[]> {
+/**
+ * Several texts: the option repeated, or one text with commas. `check` judges each. What fits `joins` belongs to the text
+ * before it, with its comma.
+ */
+export function list(init: TextInit & { readonly joins?: RegExp }): Ungrouped<readonly string[]> {
+  const { joins } = init
   return {
     ...init,
     default: [],
@@ -254,10 +258,15 @@ export function list(init: TextInit): Ungrouped<readonly string[]> {
     repeated: true,
     choices: [],
     parse(texts) {
-      const value = texts
+      const parts = texts
         .flatMap((text) => text.split(','))
         .map((text) => text.trim())
         .filter((text) => text !== '')
+      const value: string[] = []
+      for (const part of parts) {
+        const joined = joins?.test(part) === true ? value.pop() : undefined
+        value.push(joined === undefined ? part : `${joined},${part}`)
+      }
       for (const each of value) {
         const expected = init.check?.(each)
         if (expected !== undefined) return { expected }

@@ -22,6 +22,10 @@ export const serviceOptions = inGroup('Services', NODE, {
     help: "Make a member's service reachable on this machine, at HOST:PORT, :PORT, udp:HOST:PORT or unix:PATH.",
     check: refusalOf(parseListen),
   }),
+  sticky: toggle({
+    default: true,
+    help: 'Where several members offer one service: stay with one as long as it works, as databases need it. --no-sticky sends each new connection to the member with the fewest connections, of those that are equally near.',
+  }),
   bucket: text({
     commands: ['service-connect'],
     placeholder: 'BUCKET',

@@ -1,15 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MeshError } from '@mesh/core'
+import { findNearest, MeshError } from '@mesh/core'
 import { defaultLedgerLimits } from '@mesh/ledger'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { networkSettings, replicationSettings } from '../compose/join-network.ts'
 import { readArguments } from './given.ts'
 import { loadSettings } from './load-settings.ts'
-import { findNearest } from '../words/nearest.ts'
 import { flagOf, optionNames, optionOf, variableOf } from './options.ts'
-import { parseRoute, parseStaticPeer, valuesOf } from './vpn-values.ts'
+import { parseOfferedRoute, parseStaticPeer, valuesOf } from './vpn-values.ts'
 
 let home = ''
 beforeEach(() => {
@@ -280,7 +279,10 @@ describe('of the VPN', () => {
 
   test('texts become addresses', () => {
     expect(parseStaticPeer(`[fd00:0::2]:${PEER}`)).toEqual({ value: { address: 'fd00::2', peer: PEER } })
-    expect(valuesOf(['10.1.0.0/16', '::/0'], parseRoute)).toEqual(['10.1.0.0/16', '::/0'])
+    expect(valuesOf(['10.1.0.0/16', '::/0,metric=10'], parseOfferedRoute)).toEqual([
+      { range: '10.1.0.0/16', metric: 0 },
+      { range: '::/0', metric: 10 },
+    ])
   })
 })
 

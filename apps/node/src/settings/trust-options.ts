@@ -39,6 +39,26 @@ export const trustOptions = inGroup('Trust', NODE, {
     secret: true,
     help: 'Join a network with administrators by this invite, as its code or link (made by `mesh admin invite`); needed once.',
   }),
+  rules: path({
+    placeholder: 'FILE',
+    help: "This node's own access rules, as a policy with peer ids; they narrow what others may reach here. Read again when the file changes.",
+  }),
+  rulesDrop: toggle({
+    default: false,
+    help: 'Drop what access rules refuse without a word: no TCP reset and no ICMP error goes back.',
+  }),
+  force: toggle({
+    commands: ['rules set', 'rules edit'],
+    default: false,
+    environment: false,
+    help: 'Sign the policy although this node may begin nothing any more by it.',
+  }),
+  ids: toggle({
+    commands: ['rules check'],
+    default: false,
+    environment: false,
+    help: 'Print the policy with peer ids in the place of names, for --rules FILE.',
+  }),
   adminKey: path({
     commands: [...NODE, 'admin init'],
     placeholder: 'FILE',

@@ -1,7 +1,14 @@
 /** Contradictions between the options of the VPN. */
 import { type AddressInRange, cidrContains, type IpAddress } from '@mesh/core'
 import type { Judged } from './judged.ts'
-import { isIpv6, parseRoute, parseStaticPeer, parseVpnAddress, parseVpnHost, valuesOf } from './vpn-values.ts'
+import {
+  isIpv6,
+  parseOfferedRoute,
+  parseStaticPeer,
+  parseVpnAddress,
+  parseVpnHost,
+  valuesOf,
+} from './vpn-values.ts'
 
 /** The most addresses that the VPN takes. */
 const MAX_ADDRESSES = 16
@@ -63,7 +70,7 @@ function judgeLeaseRange(
 }
 
 function judgeRoutes(addresses: readonly AddressInRange[], { settings, refuse }: Judged): void {
-  for (const route of valuesOf(settings.advertiseRoute, parseRoute)) {
+  for (const { range: route } of valuesOf(settings.advertiseRoute, parseOfferedRoute)) {
     const [network = ''] = route.split('/')
     const own = addresses.find(({ range }) => cidrContains(range, network as IpAddress))
     if (own !== undefined && !route.endsWith('/0')) {

@@ -5,7 +5,7 @@ import { checkGuestEndpoint } from './guest-endpoint.ts'
 import { choice, inGroup, integer, list, text, toggle } from './option.ts'
 import {
   DEFAULT_VPN_RANGE,
-  parseRoute,
+  parseOfferedRoute,
   parseStaticPeer,
   parseVpnAddress,
   parseVpnHost,
@@ -103,9 +103,10 @@ export const vpnOptions = inGroup('VPN', VPN, {
     check: refusalOf(parseStaticPeer),
   }),
   advertiseRoute: list({
-    placeholder: 'CIDR',
-    help: 'A network behind this machine that others may reach through it; forwarding has to be switched on.',
-    check: refusalOf(parseRoute),
+    placeholder: 'CIDR[,metric=N]',
+    joins: /^metric=/,
+    help: 'A network behind this machine that others may reach through it; forwarding has to be switched on. Several machines may advertise one network: the lowest metric goes first (default 0), then the nearest one that is reached.',
+    check: refusalOf(parseOfferedRoute),
   }),
   acceptRoutes: toggle({
     default: false,
@@ -114,7 +115,7 @@ export const vpnOptions = inGroup('VPN', VPN, {
   exitNode: text({
     commands: [...VPN, 'doctor'],
     placeholder: 'PEER',
-    help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped.',
+    help: 'The member, by its name, address or peer id, through which all that leaves this machine for the Internet goes, DNS too; while it is away, that is dropped. Several with commas between them: the first one that is reached. any: the nearest member with --advertise-exit.',
   }),
   exitNodeBlockLan: toggle({
     default: false,

@@ -48,6 +48,28 @@ export function parseVpnHost(text: string): Parsed<IpAddress> {
     : { expected: `an address of machines, which ${kind} ones are not` }
 }
 
+/** A network behind this machine, and how much it costs to go there. */
+export interface OfferedRoute {
+  readonly range: Cidr
+  readonly metric: number
+}
+
+/** The greatest metric that a kernel takes. */
+const MAX_METRIC = 0xffff_ffff
+
+/** Reads `192.168.7.0/24` or `192.168.7.0/24,metric=10`; the metric is 0 where none is given. */
+export function parseOfferedRoute(text: string): Parsed<OfferedRoute> {
+  const [network = '', ...rest] = text.split(',')
+  const route = parseRoute(network)
+  if ('expected' in route) return route
+  const [, digits = '0'] = /^metric=(\d{1,10})$/.exec(rest[0] ?? '') ?? []
+  const metric = Number(digits)
+  const isRight = rest.length === 0 || (rest.length === 1 && rest[0] === `metric=${digits}`)
+  return isRight && metric <= MAX_METRIC
+    ? { value: { range: route.value, metric } }
+    : { expected: `a network like ${route.value}, or with a metric like ${route.value},metric=10` }
+}
+
 /** `192.168.7.0/24`; `0.0.0.0/0` and `::/0` are everything. */
 export function parseRoute(text: string): Parsed<Cidr> {
   const parsed = tryParseAddressInRange(text)

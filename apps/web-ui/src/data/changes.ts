@@ -1,6 +1,6 @@
 /** Changes of the node other than writes of the ledger: access, guests, the exit, and what the node offers. */
 import type { ApiClient } from '@mesh/api-client'
-import type { GuestConfigurationView, RouteId } from '@mesh/api-contract'
+import type { GuestConfigurationView, RouteId, RulesCheckView } from '@mesh/api-contract'
 import {
   skipToken,
   type UseMutationResult,
@@ -41,6 +41,8 @@ export const useSetMember = () =>
 interface InviteRequest {
   readonly label: string
   readonly lifeSeconds: number
+  /** How long the machine that uses it is a member; undefined: for good. */
+  readonly memberForSeconds: number | undefined
 }
 
 export interface NewInvite {
@@ -50,8 +52,19 @@ export interface NewInvite {
 }
 
 export const useCreateInvite = () =>
-  useChange<InviteRequest, NewInvite>(['getAdmission'], (client, { label, lifeSeconds }) =>
-    client.createInvite({ body: { LifeSeconds: lifeSeconds, ...(label !== '' && { Label: label }) } }),
+  useChange<InviteRequest, NewInvite>(['getAdmission'], (client, { label, lifeSeconds, memberForSeconds }) =>
+    client.createInvite({
+      body: {
+        LifeSeconds: lifeSeconds,
+        ...(label !== '' && { Label: label }),
+        ...(memberForSeconds !== undefined && { MemberForSeconds: memberForSeconds }),
+      },
+    }),
+  )
+
+export const useSetApproval = () =>
+  useChange(['getAdmission'], (client, isRequired: boolean) =>
+    client.putApproval({ body: { Required: isRequired } }),
   )
 
 export const useCancelInvite = () =>
@@ -61,6 +74,20 @@ export const useSwitchGate = () =>
   useChange(['getAdmission'], (client, on: boolean) =>
     client.putPeergate({ state: on ? 'enable' : 'disable' }),
   )
+
+/** Asks what a policy would do; nothing changes. */
+export const useCheckRules = () =>
+  useChange<string, RulesCheckView>([], (client, text) => client.checkRules({ body: { Text: text } }))
+
+interface PolicyRequest {
+  readonly Text: string
+  /** The serial number of the policy that it was made from; 0 for none. */
+  readonly Serial: number
+  readonly Force: boolean
+}
+
+export const useSignRules = () =>
+  useChange(['getRules', 'listWhoReaches'], (client, body: PolicyRequest) => client.putRules({ body }))
 
 /** Leads what leaves for the Internet through the member with this id, or through none (null). */
 export const useChooseExit = () =>

@@ -9,6 +9,7 @@ import type {
   RouteId,
   RouteInput,
   RouteOutput,
+  RulesView,
   Routes,
   VpnView,
 } from '@mesh/api-contract'
@@ -71,6 +72,13 @@ const ADMISSION_EVERY_MS = 5_000
 
 export function useAdmission(): UseQueryResult<AdmissionView> {
   return useRead('getAdmission', {}, { everyMs: ADMISSION_EVERY_MS })
+}
+
+/** Refusals come with no event. */
+const RULES_EVERY_MS = 5_000
+
+export function useRules(): UseQueryResult<RulesView> {
+  return useRead('getRules', {}, { everyMs: RULES_EVERY_MS })
 }
 
 /** Handshakes, counters and the state of the exit come with no event. */

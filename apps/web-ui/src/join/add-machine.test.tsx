@@ -62,6 +62,7 @@ test('with administrators an invite is made first, and stands in the commands', 
   const admission = {
     Peerguard: false,
     Gate: false,
+    NeedsApproval: false,
     HoldsKey: true,
     Revoked: false,
     Members: [],

@@ -16,6 +16,13 @@ const LIVES = [
   { words: '30 days', seconds: 720 * HOUR_S },
 ] as const
 
+const MEMBERSHIPS = [
+  { words: 'for good', seconds: undefined },
+  { words: '8 hours', seconds: 8 * HOUR_S },
+  { words: '7 days', seconds: 168 * HOUR_S },
+  { words: '30 days', seconds: 720 * HOUR_S },
+] as const
+
 interface InviteFormProps {
   readonly create: ReturnType<typeof useCreateInvite>
   readonly autoFocus?: boolean
@@ -23,14 +30,16 @@ interface InviteFormProps {
   readonly children?: React.ReactNode
 }
 
-/** Asks for whom an invite is and how long it lasts. */
+/** Asks for whom an invite is, how long it lasts, and how long its machine is a member. */
 export function InviteForm({ create, autoFocus = false, children }: InviteFormProps) {
   const [label, setLabel] = useState('')
   const [life, setLife] = useState<number>(LIVES[1].seconds)
+  const [membership, setMembership] = useState<number>()
   return (
     <Form
       onSubmit={() => {
-        if (!create.isPending) create.mutate({ label: label.trim(), lifeSeconds: life })
+        if (create.isPending) return
+        create.mutate({ label: label.trim(), lifeSeconds: life, memberForSeconds: membership })
       }}
     >
       <TextField
@@ -46,6 +55,20 @@ export function InviteForm({ create, autoFocus = false, children }: InviteFormPr
         {LIVES.map(({ words, seconds }) => (
           <label key={words}>
             <input type="radio" name="life" checked={life === seconds} onChange={() => setLife(seconds)} />
+            {words}
+          </label>
+        ))}
+      </fieldset>
+      <fieldset className={css.choices}>
+        <legend>The machine is a member</legend>
+        {MEMBERSHIPS.map(({ words, seconds }) => (
+          <label key={words}>
+            <input
+              type="radio"
+              name="membership"
+              checked={membership === seconds}
+              onChange={() => setMembership(seconds)}
+            />
             {words}
           </label>
         ))}

@@ -13,12 +13,14 @@ export interface Affected {
 
 /** The reads that show a bucket under another name. */
 const READS_OF_BUCKET: Readonly<Record<string, readonly RouteId[]>> = {
-  machines: ['listMachines', 'getSummary', 'resolveName'],
+  machines: ['listMachines', 'getSummary', 'resolveName', 'getRules', 'listWhoReaches'],
+  routes: ['getRules', 'listWhoReaches'],
   services: ['listServices', 'getSummary', 'resolveName'],
+  providers: ['listServices', 'listNodeConnections', 'resolveName'],
   files: ['listFiles', 'getSummary'],
   users: ['listUsers', 'getSummary'],
   dns: ['listDns', 'resolveName'],
-  admission: ['getAdmission'],
+  admission: ['getAdmission', 'getRules', 'listWhoReaches'],
   trustzone: ['getAdmission'],
 }
 

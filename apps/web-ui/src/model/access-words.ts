@@ -1,6 +1,7 @@
 /** Who may use the network, in words for people. */
 import type { AdmissionView } from '@mesh/api-contract'
 import type { StateInWords } from './state-tone.ts'
+import { spanInWords } from './time-words.ts'
 import { countInWords } from './rate-words.ts'
 
 export type Member = AdmissionView['Members'][number]
@@ -8,16 +9,26 @@ export type Invite = AdmissionView['Invites'][number]
 
 type State = Omit<StateInWords, 'sentence'>
 
-export function memberState({ State }: Member): State {
+/** How long before its end a membership is a warning, in ms. */
+const ENDS_SOON_MS = 3 * 24 * 3_600_000
+
+/** @param nowMs the time now, as Unix ms */
+export function memberState({ State, EndsAt }: Member, nowMs: number): State {
+  const left = EndsAt === null ? Number.POSITIVE_INFINITY : Date.parse(EndsAt) - nowMs
   switch (State) {
-    case 'admitted':
-      return { tone: 'direct', word: 'let in' }
+    case 'admitted': {
+      const detail =
+        left === Number.POSITIVE_INFINITY ? {} : { detail: `ends in ${spanInWords(Math.max(0, left))}` }
+      return { tone: left > ENDS_SOON_MS ? 'direct' : 'warning', word: 'let in', ...detail }
+    }
     case 'provisional':
       return { tone: 'relayed', word: 'let in', detail: 'by an invite, not confirmed yet' }
     case 'waiting':
       return { tone: 'offline', word: 'waits to be let in' }
     case 'revoked':
       return { tone: 'refused', word: 'shut out' }
+    case 'ended':
+      return { tone: 'offline', word: 'ended', detail: `${spanInWords(Math.max(0, -left))} ago` }
   }
 }
 
@@ -38,7 +49,7 @@ export function inviteState({ State }: Invite): State {
 
 /** Who waits first, then who is in, and at the end who is shut out; each by name. */
 export function sortMembers(members: readonly Member[], nameOf: (id: string) => string): readonly Member[] {
-  const rank = { waiting: 0, provisional: 1, admitted: 2, revoked: 3 }
+  const rank = { waiting: 0, provisional: 1, admitted: 2, ended: 3, revoked: 4 }
   return members.toSorted(
     (a, b) =>
       rank[a.State] - rank[b.State] ||

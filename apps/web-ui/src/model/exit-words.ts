@@ -1,5 +1,6 @@
 /** The exit node of this machine, in words for people. */
 import type { VpnView } from '@mesh/api-contract'
+import { countInWords } from './rate-words.ts'
 import type { StateInWords } from './state-tone.ts'
 
 export type Exit = NonNullable<VpnView['ExitNode']>
@@ -17,7 +18,11 @@ export function exitState({ State }: Pick<Exit, 'State'>): Pick<StateInWords, 't
 }
 
 /** Says what becomes of packets for the Internet now. */
-export function exitInWords({ State, Families }: Pick<Exit, 'State' | 'Families'>): string {
+export function exitInWords({
+  State,
+  Families,
+  Standby,
+}: Pick<Exit, 'State' | 'Families' | 'Standby'>): string {
   switch (State) {
     case 'up': {
       const missing = FAMILIES.filter(([family]) => !Families.includes(family)).map(([, name]) => name)
@@ -25,7 +30,11 @@ export function exitInWords({ State, Families }: Pick<Exit, 'State' | 'Families'
         missing.length === 0
           ? ''
           : ` It forwards no ${missing.join(' and no ')}: this machine drops such packets.`
-      return `all Internet traffic goes through it.${none}`
+      const others =
+        Standby.length === 0
+          ? ''
+          : ` ${countInWords(Standby.length)} ${Standby.length === 1 ? 'other takes' : 'others can take'} over when it fails.`
+      return `all Internet traffic goes through it.${none}${others}`
     }
     case 'searching':
       return 'the node looks for it. Until then this machine drops its Internet traffic.'

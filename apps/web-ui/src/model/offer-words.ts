@@ -14,7 +14,14 @@ export function serviceState({ State, Owner }: NodeServiceView, name: NameOf): S
     case 'announcing':
       return { tone: 'announcing', word: 'announcing', sentence: 'Members hear of it in a moment.' }
     case 'announced':
-      return { tone: 'direct', word: 'offered', sentence: 'Members can connect to it.' }
+      return Owner === null
+        ? { tone: 'direct', word: 'offered', sentence: 'Members can connect to it.' }
+        : {
+            tone: 'direct',
+            word: 'offered',
+            detail: `beside ${name(Owner)}`,
+            sentence: `${name(Owner)} offers it too. Each member connects to the nearest one that works.`,
+          }
     case 'target down':
       return {
         tone: 'refused',
@@ -22,8 +29,6 @@ export function serviceState({ State, Owner }: NodeServiceView, name: NameOf): S
         sentence:
           'Its target does not answer. It is withdrawn, and offered again as soon as the target answers.',
       }
-    case 'name taken':
-      return taken(Owner, name)
   }
 }
 
@@ -36,7 +41,10 @@ export function healthInWords(
   return Since === null ? undefined : `healthy since ${sinceInWords(Date.parse(Since), nowMs)}`
 }
 
-export function connectionState({ State, Provider, Path }: NodeConnectionView, name: NameOf): StateInWords {
+export function connectionState(
+  { State, Provider, Providers, Path }: NodeConnectionView,
+  name: NameOf,
+): StateInWords {
   switch (State) {
     case 'waiting for a provider':
       return {
@@ -51,8 +59,12 @@ export function connectionState({ State, Provider, Path }: NodeConnectionView, n
       return {
         tone: Path === 'relayed' ? 'relayed' : 'direct',
         word: 'connected',
-        detail: Path ?? undefined,
-        sentence: `What connects to the address reaches ${Provider === null ? 'the provider' : name(Provider)}.`,
+        detail: [Path ?? '', Providers > 1 ? `1 of ${countInWords(Providers)}` : '']
+          .filter(Boolean)
+          .join(', '),
+        sentence: `What connects to the address reaches ${Provider === null ? 'the provider' : name(Provider)}.${
+          Providers > 1 ? ' When that one fails, another provider takes over.' : ''
+        }`,
       }
     case 'failed':
       return {

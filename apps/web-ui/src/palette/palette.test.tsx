@@ -1,15 +1,21 @@
 import { eventually } from '@mesh/testkit'
 import { act, fireEvent, screen, within } from '@testing-library/react'
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createFakeNode, type FakeNode, NAS, peer } from '../../test/support/fake-node.ts'
 import { createPageSuite, text } from '../../test/support/page-suite.tsx'
 
-// what cmdk needs and jsdom does not have
-globalThis.ResizeObserver ??= class {
-  observe() {}
-  unobserve() {}
-  disconnect() {}
-}
+// what cmdk needs and jsdom does not have; other files of the worker must not find it, as charts load a library with it
+beforeAll(() => {
+  vi.stubGlobal(
+    'ResizeObserver',
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  )
+})
+afterAll(() => void vi.unstubAllGlobals())
 Element.prototype.scrollIntoView ??= () => {}
 
 const { open } = createPageSuite()

@@ -278,6 +278,7 @@ const FIXED_ANSWERS: Readonly<Record<string, unknown>> = {
     Peerguard: false,
     Gate: false,
     Administrators: [],
+    NeedsApproval: false,
     HoldsKey: false,
     Revoked: false,
     Members: [],

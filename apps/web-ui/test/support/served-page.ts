@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type ApiServerComponents, type AssetsPort, createApiServer, type OffersPort } from '@mesh/api-server'
 import { silentLogger, systemClock, systemRandom } from '@mesh/core'
-import { createLedger, createSigner, type Ledger } from '@mesh/ledger'
+import { createLeases, createLedger, createSigner, type Ledger } from '@mesh/ledger'
 import { playNetwork } from './played-network.ts'
 
 const APP = join(import.meta.dirname, '../..')
@@ -80,6 +80,7 @@ export async function servePage(
     {},
     {
       ledger,
+      leases: createLeases({ ledger, clock: systemClock, random: systemRandom }),
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,

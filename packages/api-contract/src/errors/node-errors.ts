@@ -61,6 +61,35 @@ export const nodeErrors = {
     hint: 'GET /api/admission lists the invites.',
     commandHint: '`mesh admin list` lists the invites.',
   },
+  'trust.bad_policy': {
+    status: 400,
+    title: 'The policy has faults',
+    hint: 'Issues names each of them. docs/access-rules.md has all forms.',
+    commandHint: 'docs/access-rules.md has all forms.',
+  },
+  'trust.policy_too_large': {
+    status: 413,
+    title: 'The ledger cannot hold a policy of this size',
+    hint: 'A peer id has 52 characters. Name each machine once, in a tag or group, and use that in rules.',
+  },
+  'trust.policy_changed': {
+    status: 409,
+    title: 'Another policy was signed meanwhile',
+    hint: 'Read it with GET /api/rules, change that, and send it again.',
+    commandHint: 'Begin again with `mesh rules show`.',
+  },
+  'trust.tests_failed': {
+    status: 409,
+    title: 'Tests of the policy fail',
+    hint: 'POST /api/rules/check tells which. Change the rules or the tests.',
+    commandHint: '`mesh rules check FILE` shows all tests. Change the rules or the tests.',
+  },
+  'trust.cuts_self': {
+    status: 409,
+    title: 'By this policy this node may begin nothing any more',
+    hint: 'Add a rule with this node in from, or send Force: true.',
+    commandHint: 'Add a rule with this node in from, or sign it anyway with --force.',
+  },
   'debug.busy': {
     status: 503,
     title: 'Another profile is being taken',

@@ -17,6 +17,13 @@ const peerIdText = z
   .max(64)
   .meta({ example: '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB' })
 
+const memberSeconds = z
+  .number()
+  .int()
+  .min(60)
+  .max(315_360_000)
+  .meta({ description: 'How long the machine is a member, in seconds; left out: for good.' })
+
 const route = routesOf('access')
 
 export const accessRoutes = {
@@ -48,7 +55,9 @@ export const accessRoutes = {
     isLocal: true,
     summary: "Let a peer in, or shut it out, with the administrator's key that this node holds",
     params: z.object({ peer: peerIdText }),
-    body: z.object({ State: z.enum(['admitted', 'revoked']) }).meta({ id: 'MemberRequest' }),
+    body: z
+      .object({ State: z.enum(['admitted', 'revoked']), ForSeconds: memberSeconds.optional() })
+      .meta({ id: 'MemberRequest' }),
     answer: json(statedView, 'It is in the ledger.'),
     errors: [...adminErrors, 'trust.own_node'],
   }),
@@ -60,9 +69,18 @@ export const accessRoutes = {
       .object({
         LifeSeconds: z.number().int().min(60).max(2_592_000).optional(),
         Label: z.string().max(64).optional(),
+        MemberForSeconds: memberSeconds.optional(),
       })
       .meta({ id: 'InviteRequest' }),
     answer: json(inviteCodeView, 'The code is shown this once.'),
+    errors: adminErrors,
+  }),
+  putApproval: route('PUT /api/admission/approval', {
+    level: 'admin',
+    isLocal: true,
+    summary: 'Ask for approval of each machine that uses an invite, or let invites be enough again',
+    body: z.object({ Required: z.boolean() }).meta({ id: 'ApprovalRequest' }),
+    answer: json(statedView, 'It is in the ledger.'),
     errors: adminErrors,
   }),
   cancelInvite: route('DELETE /api/admission/invites/:invite', {

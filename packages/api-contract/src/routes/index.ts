@@ -2,10 +2,12 @@
 import type { RouteDefinition, RouteInput } from '../route.ts'
 import { accessRoutes } from './access.ts'
 import { dnsRoutes } from './dns.ts'
+import { leaseRoutes } from './leases.ts'
 import { ledgerRoutes } from './ledger.ts'
 import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './node.ts'
 import { offerRoutes } from './offers.ts'
+import { rulesRoutes } from './rules.ts'
 import { trafficRoutes } from './traffic.ts'
 import { vpnRoutes } from './vpn.ts'
 
@@ -14,8 +16,10 @@ export const routes = {
   ...vpnRoutes,
   ...dnsRoutes,
   ...ledgerRoutes,
+  ...leaseRoutes,
   ...offerRoutes,
   ...accessRoutes,
+  ...rulesRoutes,
   ...trafficRoutes,
   ...nodeRoutes,
 } as const satisfies Readonly<Record<string, RouteDefinition>>

@@ -13,17 +13,23 @@ export const admissionView = later(() =>
       Administrators: z.array(peerId()).meta({
         description: 'Their public keys as peer ids; none: anyone who has the token is in.',
       }),
+      NeedsApproval: z.boolean().meta({
+        description: 'An invite brings a machine to `waiting` only, until an administrator lets it in.',
+      }),
       HoldsKey: z.boolean().meta({ description: "This node holds an administrator's key." }),
       Revoked: z.boolean().meta({ description: 'This node itself was shut out.' }),
       Members: z.array(
         z.object({
           PeerID: peerId(),
           Name: z.string(),
-          State: z.enum(['admitted', 'provisional', 'revoked', 'waiting']).meta({
+          State: z.enum(['admitted', 'provisional', 'revoked', 'waiting', 'ended']).meta({
             description:
-              'provisional: it used an invite, and is in until that ends or it is confirmed; waiting: it has the token and is not in.',
+              'provisional: it used an invite, and is in until that ends or it is confirmed; waiting: it has the token, or an invite that needs approval, and is not in; ended: it was in until EndsAt.',
           }),
           Administrator: peerId().nullable(),
+          EndsAt: time().nullable().meta({
+            description: 'When its membership ends, or ended. Null: it does not end.',
+          }),
         }),
       ),
       Invites: z.array(
@@ -32,6 +38,9 @@ export const admissionView = later(() =>
           Administrator: peerId(),
           Label: z.string(),
           ExpiresAt: time(),
+          MemberForSeconds: z.number().nullable().meta({
+            description: 'How long the machine that uses it is a member. Null: for good.',
+          }),
           State: z.enum(['open', 'used', 'expired', 'cancelled', 'disputed']).meta({
             description: 'disputed: several peers used it, so none is in by it.',
           }),

@@ -7,6 +7,7 @@ export type { DnsView, NameResolutionView } from './dns.ts'
 export type { DnsServerView } from './dns-server.ts'
 export type { SignedEntryView, BlockView, BucketView, LedgerView, DigestView } from './ledger.ts'
 export type { WriteView, BucketDeleteView, KeptWriteView } from './write.ts'
+export type { LeaseView } from './leases.ts'
 export type { SummaryView, UserView, ServiceView, FileView, MachineView, NodeView } from './members.ts'
 export type { BlocksView, KeptBlockView } from './kept-blocks.ts'
 export type { PathReportView } from './paths.ts'
@@ -26,6 +27,13 @@ export type {
   SharedFilesView,
   UploadView,
 } from './offers.ts'
+export type {
+  RulesCheckView,
+  RulesTestView,
+  RulesView,
+  RulesWhoView,
+  SignedRulesView,
+} from './rules.ts'
 export type { StatsView } from './traffic.ts'
 export type { TrafficHistoryView } from './traffic-history.ts'
 export type { GuestConfigurationView, GuestView } from './guests.ts'

@@ -27,7 +27,16 @@ export const userView = later(() =>
 export type UserView = z.output<ReturnType<typeof userView>>
 
 export const serviceView = later(() =>
-  z.object({ PeerID: peerId(), Name: z.string() }).meta({ id: 'Service' }),
+  z
+    .object({
+      PeerID: peerId(),
+      Name: z.string(),
+      Providers: z
+        .array(peerId())
+        .optional()
+        .meta({ description: 'Further live members that offer it; absent where there are none.' }),
+    })
+    .meta({ id: 'Service' }),
 )
 
 export type ServiceView = z.output<ReturnType<typeof serviceView>>

@@ -30,12 +30,15 @@ export const nodeServiceView = later(() =>
         description:
           'HOST:PORT, udp:HOST:PORT or unix:PATH on this machine; `program`: the process of the node serves it.',
       }),
-      State: z.enum(['checking', 'announcing', 'announced', 'target down', 'name taken']),
+      State: z.enum(['checking', 'announcing', 'announced', 'target down']),
       Since: z.string().nullable().default(null).meta({
         description:
           'When the target began to answer, or with target down ceased to: RFC 3339 UTC. null: it was not asked yet.',
       }),
-      Owner: z.string().nullable().meta({ description: 'With name taken: the peer id of who has it.' }),
+      Owner: z.string().nullable().meta({
+        description:
+          'Peer id of the other member that offered the name first and owns its key; members reach this node beside it. null: nobody else.',
+      }),
       ...traffic(),
       ...offerState(),
     })
@@ -49,7 +52,8 @@ export const nodeConnectionView = later(() =>
       Name: z.string(),
       Listen: z.string().meta({ description: 'Where it is reached on this machine.' }),
       State: z.enum(['waiting for a provider', 'connecting', 'connected', 'failed']),
-      Provider: z.string().nullable().meta({ description: 'Peer id of the live member that offers it.' }),
+      Provider: z.string().nullable().meta({ description: 'Peer id of the live member in use.' }),
+      Providers: count().default(0).meta({ description: 'The number of live members that offer it.' }),
       Path: path().nullable().meta({ description: 'Null while the provider is not connected.' }),
       Transport: transport(),
       ...traffic(),

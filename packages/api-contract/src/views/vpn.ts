@@ -110,18 +110,39 @@ export const vpnView = later(() =>
       Addresses: z.array(z.string()).meta({ description: "This machine's, with the length of their range." }),
       Routes: z.object({
         Advertised: z.array(z.string()),
+        Own: z
+          .array(
+            z.object({
+              CIDR: z.string(),
+              Metric: z.number().int(),
+              State: z.enum(['active', 'standby']).meta({
+                description: 'standby: another live member advertises the network with a lower metric.',
+              }),
+              Others: z
+                .array(peerId())
+                .meta({ description: 'Peer ids of the other live members that advertise it.' }),
+            }),
+          )
+          .default([])
+          .meta({ description: 'The advertised networks, with the other routers of each.' }),
         Accepted: z.array(
           z.object({
             CIDR: z.string(),
             PeerID: peerId(),
             Metric: z.number().int().meta({ description: 'Less is preferred.' }),
             InKernel: z.boolean().meta({ description: "false: the machine's own routes were left alone." }),
+            Standby: z
+              .array(peerId())
+              .default([])
+              .meta({ description: 'Peer ids of the routers that would take over.' }),
           }),
         ),
       }),
       ExitNode: z
         .object({
-          Wanted: z.string().meta({ description: 'As it was asked for.' }),
+          Wanted: z.string().meta({
+            description: 'As it was asked for; several with commas between them, or `any`.',
+          }),
           PeerID: peerId().nullable(),
           Hostname: z.string(),
           State: z.enum(['searching', 'up', 'gone']).meta({
@@ -129,6 +150,10 @@ export const vpnView = later(() =>
               'searching: not reached since it was chosen or the node started, a minute ago at most; gone: it was reached, or should have been by now. In both what leaves for the Internet is dropped.',
           }),
           Families: families().meta({ description: 'That it forwards.' }),
+          Standby: z
+            .array(peerId())
+            .default([])
+            .meta({ description: 'Peer ids of the exit nodes that would take over, the next one first.' }),
         })
         .nullable()
         .meta({

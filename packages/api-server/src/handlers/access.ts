@@ -9,10 +9,18 @@ type AccessRoutes =
   | 'putPeergate'
   | 'getAdmission'
   | 'putMember'
+  | 'putApproval'
   | 'createInvite'
   | 'cancelInvite'
 
-const NOBODY = { Administrators: [], HoldsKey: false, Revoked: false, Members: [], Invites: [] }
+const NOBODY = {
+  Administrators: [],
+  NeedsApproval: false,
+  HoldsKey: false,
+  Revoked: false,
+  Members: [],
+  Invites: [],
+}
 
 export function createAccess(access: AccessPort | undefined): HandlersOf<AccessRoutes> {
   const gate = () => {
@@ -36,7 +44,12 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
       return { Peerguard: its !== undefined, Gate: its?.enabled ?? false, ...admission }
     },
     putMember({ peer, body }) {
-      administrators().setMember(parseKey(peer, 'peer'), body.State)
+      const { State, ForSeconds } = body
+      administrators().setMember(parseKey(peer, 'peer'), State, { forMs: inMs(ForSeconds) })
+      return { State: 'Stated' }
+    },
+    putApproval({ body }) {
+      administrators().setApproval(body.Required)
       return { State: 'Stated' }
     },
     createInvite({ body }) {
@@ -44,6 +57,7 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
       const { code, link, invite, expiresAt } = administrators().invite({
         ...lifeMs,
         label: body.Label ?? '',
+        memberForMs: inMs(body.MemberForSeconds),
       })
       return { Code: code, Link: link, Invite: invite, ExpiresAt: new Date(expiresAt).toISOString() }
     },
@@ -52,6 +66,10 @@ export function createAccess(access: AccessPort | undefined): HandlersOf<AccessR
       return { State: 'Stated' }
     },
   }
+}
+
+function inMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1_000
 }
 
 function parseKey(text: string, field: string): PeerId {

@@ -1,7 +1,8 @@
 /** Lists of what the ledger tells and whom the node knows: whole, in pieces where they are large, or page by page. */
 import { type DnsView, dnsRecordsByName } from '@mesh/api-contract'
 import { BUCKETS, serviceRecord, userRecord } from '@mesh/core'
-import type { KeyedEntry } from '@mesh/ledger'
+import { furtherProviders, type KeyedEntry } from '@mesh/ledger'
+import { MAX_SHOWN_PROVIDERS } from '../limits.ts'
 import { bodyOf, listParts } from '../views/answer-parts.ts'
 import { tryParseJson } from '../views/json-text.ts'
 import { entriesAfter } from '../views/ledger-pages.ts'
@@ -29,7 +30,15 @@ export function createLists(scene: () => Scene): HandlersOf<ListIds> {
   }
   return {
     listUsers: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.users, view: userView }),
-    listServices: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.services, view: named }),
+    listServices(page) {
+      const now = scene()
+      const view = (value: unknown, name: string) => {
+        const shown = named(value)
+        const further = shown === undefined ? [] : furtherOf(now, name)
+        return shown && { ...shown, ...(further.length > 0 && { Providers: further }) }
+      }
+      return bucketList(now, { ...page, bucket: BUCKETS.services, view })
+    },
     listFiles: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.files, view: named }),
     listDns: (page) => bucketList(scene(), { ...page, bucket: BUCKETS.dns, view: dnsView }),
     listMachines: async (page) => {
@@ -104,4 +113,13 @@ function userView(value: unknown) {
 
 function dnsView(value: unknown, key: string): DnsView | undefined {
   return isTextRecord(value) ? { Regex: key, Records: dnsRecordsByName(value) } : undefined
+}
+
+/** Lists the live members that offer a service beside the owner of its key; a bounded number. */
+function furtherOf({ snapshot, now }: Scene, name: string): readonly string[] {
+  const peers: string[] = []
+  for (const { peer } of furtherProviders(snapshot, { bucket: BUCKETS.services, name, now })) {
+    if (peers.push(peer) >= MAX_SHOWN_PROVIDERS) break
+  }
+  return peers
 }

@@ -22,11 +22,12 @@ import type { EventHub } from '../events/event-hub.ts'
 import { type EventsInput, serveEvents } from '../events/event-stream.ts'
 import type { ReaderPlaces } from '../messages/reader-places.ts'
 import type { AnsweringRouteId, Handlers, PreparedAnswer } from '../handlers/handler.ts'
-import type { AssetsPort } from '../ports.ts'
+import type { AssetsPort, BrowserMembersPort } from '../ports.ts'
 import type { RequestCounts } from '../views/request-counts.ts'
 import { checkAnnouncedSize, parseJsonBody, readBody, readBytes } from './body.ts'
 import type { Guard } from './guard.ts'
 import { parseInput } from './input.ts'
+import { isJoinPath, serveJoinPage } from './join-page.ts'
 import { servePage } from './pages.ts'
 import { type Profiles, serveProfiles } from './profiles.ts'
 import { Problem, toProblem } from '../messages/problem.ts'
@@ -50,6 +51,7 @@ export interface AppComponents {
   readonly writes: Pick<RateLimit, 'take'>
   readonly counts: RequestCounts
   readonly assets: AssetsPort | undefined
+  readonly browserMembers: BrowserMembersPort | undefined
   /** Undefined unless the node was started for debugging: then the web page is served in place of profiles. */
   readonly profiles: Profiles | undefined
   readonly logger: Logger
@@ -174,14 +176,16 @@ function isPrepared(answer: unknown): answer is PreparedAnswer {
 }
 
 /** @throws Problem `http.not_found`, `http.bad_path` */
-async function serveOther({ assets }: AppComponents, req: Request, res: Response): Promise<void> {
+async function serveOther(components: AppComponents, req: Request, res: Response): Promise<void> {
+  const { assets, browserMembers } = components
   const { path } = splitTarget(req.url)
   const problem = emptySegment(path)
   if (problem !== undefined) throw problem
   const isApi = path === '/api' || path.startsWith('/api/')
   if (isApi) throw new Problem('http.not_found', `nothing is served at ${JSON.stringify(path.slice(0, 200))}`)
   if (req.method === 'OPTIONS') return answerOptions(res, 'GET, HEAD, OPTIONS')
-  await servePage(assets, req, res)
+  if (browserMembers !== undefined && isJoinPath(path)) await serveJoinPage(browserMembers, req, res)
+  else await servePage(assets, req, res)
 }
 
 function answerOptions(res: Response, allow: string): void {

@@ -57,6 +57,11 @@ export function createGuard(init: GuardInit): Guard {
   }
 }
 
+/** Gives the name or address in the Host of a request, IPv6 without brackets; undefined without a usable one. */
+export function hostNameOf({ headers: { host = '' } }: IncomingMessage): string | undefined {
+  return nameOf(host)
+}
+
 /** Undefined for HTTP/1.0 without a Host, which no browser sends. */
 function hostOf(req: IncomingMessage): string | undefined {
   const { rawHeaders } = req

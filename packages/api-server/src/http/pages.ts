@@ -24,7 +24,7 @@ export async function servePage(assets: AssetsPort | undefined, req: Request, re
   const asset = isFile ? assets?.get(path) : await pageAt(asked, assets)
   if (asset === undefined)
     throw new Problem('http.not_found', `there is no file ${JSON.stringify(path.slice(0, 200))}`)
-  await sendAsset(asset, isHashed(path), req, res)
+  await sendAsset(asset, { isImmutable: isHashed(path) }, { req, res })
 }
 
 /** The page for an address: from `/machines/x` its files are one folder up. */
@@ -38,17 +38,27 @@ async function pageAt(path: string, assets: AssetsPort | undefined): Promise<Ass
 }
 
 /** A file of the build whose name holds a hash of its bytes: it never becomes another. */
-function isHashed(path: string): boolean {
+export function isHashed(path: string): boolean {
   return /^\/assets\/[^/]+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$/.test(path)
 }
 
-async function sendAsset(asset: Asset, isImmutable: boolean, req: Request, res: Response): Promise<void> {
+interface SendInit {
+  /** True for a file that never becomes another one. */
+  readonly isImmutable: boolean
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export async function sendAsset(
+  asset: Asset,
+  { isImmutable, headers = PAGE_HEADERS }: SendInit,
+  { req, res }: { readonly req: Request; readonly res: Response },
+): Promise<void> {
   const { type, encoding } = asset
   const isTaken = encoding !== undefined && req.acceptsEncodings([encoding]) === encoding
   const bytes = isTaken || encoding === undefined ? asset.bytes : await inflated(asset, encoding)
   res
     .writeHead(200, {
-      ...PAGE_HEADERS,
+      ...headers,
       ...(isImmutable && { 'Cache-Control': 'public, max-age=31536000, immutable' }),
       'Content-Type': type,
       'Content-Length': bytes.length,
@@ -64,7 +74,7 @@ async function sendAsset(asset: Asset, isImmutable: boolean, req: Request, res: 
  */
 const inflatedBytes = new WeakMap<Asset, Buffer>()
 
-async function inflated(asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
+export async function inflated(asset: Asset, encoding: 'br' | 'gzip'): Promise<Buffer> {
   const known = inflatedBytes.get(asset)
   if (known !== undefined) return known
   const { brotliDecompressSync, gunzipSync } = await import('node:zlib')

@@ -23,14 +23,19 @@ export const API_HEADERS = {
 } as const
 
 /** Headers for the web page: its own files, styles and calls, and nothing from elsewhere. */
-export const PAGE_HEADERS = {
-  ...COMMON_HEADERS,
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-    "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; " +
-    "frame-ancestors 'none'",
-  'Cache-Control': 'no-store',
-} as const
+export const PAGE_HEADERS = pageHeaders([])
+
+/** The same for a page that connects to other origins beside its own. */
+export function pageHeaders(origins: readonly string[]) {
+  return {
+    ...COMMON_HEADERS,
+    'Content-Security-Policy':
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+      `connect-src ${["'self'", ...origins].join(' ')}; manifest-src 'self'; worker-src 'self'; ` +
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    'Cache-Control': 'no-store',
+  } as const
+}
 
 /** A body made before, or that is no JSON; a large one comes in pieces, and is never indented. */
 export interface Prepared {

@@ -7,9 +7,23 @@
  *
  * All nodes build the same names. The work comes in short steps: a ledger may hold tens of thousands of machines.
  */
-import { BUCKETS, type Cidr, cidrContains, Heap, type IpAddress, shortPeerId } from '@mesh/core'
+import {
+  BUCKETS,
+  type Cidr,
+  cidrContains,
+  Heap,
+  type IpAddress,
+  parseProviderKey,
+  shortPeerId,
+} from '@mesh/core'
 import type { Entry, Owners, OwnershipMode, Snapshot } from '@mesh/ledger'
-import { MAX_NAMED_ENTRIES, NEGATIVE_TTL_S, RECORD_TTL_S, STEP_ENTRIES } from '../limits.ts'
+import {
+  MAX_FURTHER_PROVIDERS,
+  MAX_NAMED_ENTRIES,
+  NEGATIVE_TTL_S,
+  RECORD_TTL_S,
+  STEP_ENTRIES,
+} from '../limits.ts'
 import { isUnder, labelOf } from '../names.ts'
 import { reverseName, reverseZones } from '../reverse-names.ts'
 import { TYPE } from '../record-types.ts'
@@ -242,6 +256,7 @@ function* nameServices(
   machines: readonly Machine[],
 ): Generator<void> {
   const byPeer = new Map(machines.flatMap((each) => (each.guest ? [] : [[each.peer, each] as const])))
+  const further = yield* furtherProviders(input, owners)
   let [count, seen] = [0, 0]
   for (const { key, entry } of input.snapshot.entries(BUCKETS.services)) {
     if (++seen % STEP_ENTRIES === 0) yield
@@ -251,12 +266,34 @@ function* nameServices(
     if (peer === undefined || label === '' || !owners.isLive(ownerOf(entry, peer))) continue
     const name = `${label}.svc.${input.zone}`
     const known = names.get(name)
-    const machine = byPeer.get(peer)
-    const records = () => (machine === undefined ? [] : addressRecords(name, machine))
+    const records = () =>
+      [peer, ...(further.get(key) ?? [])].flatMap((each) => {
+        const machine = byPeer.get(each)
+        return machine === undefined ? [] : addressRecords(name, machine)
+      })
     // two services whose names make the same label: the first in the ledger's order has it
     if (known === undefined) names.set(name, new LazyName('service', peer, records))
     else known.losers.push({ peer, name: '' })
   }
+}
+
+/** The live members that offer a service beside the owner of its name, by that name; some of them. */
+function* furtherProviders(
+  { snapshot }: NamesInput,
+  owners: Owners,
+): Generator<void, ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>()
+  let [count, seen] = [0, 0]
+  for (const { key, entry } of snapshot.entries(BUCKETS.providers)) {
+    if (++seen % STEP_ENTRIES === 0) yield
+    if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
+    const read = parseProviderKey(key)
+    if (read?.bucket !== BUCKETS.services || !owners.isLive(ownerOf(entry, read.peer))) continue
+    const peers = found.get(read.name)
+    if (peers === undefined) found.set(read.name, [read.peer])
+    else if (peers.length < MAX_FURTHER_PROVIDERS) peers.push(read.peer)
+  }
+  return found
 }
 
 /** The apexes with SOA and NS, `svc`, which only has names under it, and the server's own name. */

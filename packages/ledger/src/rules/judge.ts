@@ -138,7 +138,7 @@ export function hasExpired(
 ): boolean {
   switch (policy.expiry) {
     case 'absolute':
-      return entry.updatedAt * 1000 + at.livenessMs < at.nowMs
+      return entry.updatedAt * 1000 + (policy.ttlMs?.(entry.value) ?? at.livenessMs) < at.nowMs
     case 'liveness':
       return !at.isLive(holder)
     case 'never':

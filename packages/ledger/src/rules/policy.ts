@@ -3,6 +3,7 @@ import { BUCKETS } from '@mesh/core'
 import { foldKey } from '../go-json/go-fields.ts'
 import type { Entry, KeyedEntry } from '../entries/entry.ts'
 import { JsonScanner } from '../go-json/json-scanner.ts'
+import { leaseTtlMs } from '../leases/lease-entry.ts'
 
 /** The rule of one owned bucket. */
 export interface BucketPolicy {
@@ -16,6 +17,8 @@ export interface BucketPolicy {
    * `absolute`, when its own `UpdatedAt` is; `never`.
    */
   readonly expiry: 'liveness' | 'absolute' | 'never'
+  /** The window of an entry with `absolute` expiry, from its Value (JSON text), in ms; default: the liveness window. */
+  readonly ttlMs?: (valueText: string) => number
   /**
    * Tells which claim gives way: of two claims of one moment the one whose Value (JSON text) is so gives way
    * to one whose Value is not, whichever came first. Without it the later one gives way.
@@ -55,10 +58,15 @@ export const ownedByValue: BucketPolicy = {
 const machines: BucketPolicy = { ...ownedByValue, yields: isLeased }
 /** The key is the owner. */
 export const ownedByKey: BucketPolicy = { ownerOf: (key) => key, expiry: 'liveness' }
+/** The last word of the key is the owner. */
+const ownedByKeyEnd: BucketPolicy = {
+  ownerOf: (key) => key.slice(key.lastIndexOf(' ') + 1),
+  expiry: 'liveness',
+}
 /** Who signs first, owns. */
 export const ownedBySigner: BucketPolicy = { expiry: 'liveness' }
 
-/** The buckets that all networks know, and ours (`routes`, `identities`). */
+/** The buckets that all networks know, and ours (`routes`, `identities`, `providers`, `leases`). */
 export const defaultPolicies: PolicyTable = {
   machines,
   services: ownedByValue,
@@ -67,7 +75,9 @@ export const defaultPolicies: PolicyTable = {
   users: ownedByKey,
   egress: ownedByKey,
   [BUCKETS.identities]: ownedByKey,
+  [BUCKETS.providers]: ownedByKeyEnd,
   [BUCKETS.healthcheck]: { ownerOf: (key) => key, expiry: 'absolute' },
+  [BUCKETS.leases]: { ...ownedByValue, expiry: 'absolute', ttlMs: leaseTtlMs },
   dns: ownedBySigner,
 }
 

@@ -77,6 +77,8 @@ export function findReapable(tree: Tree, init: ReapInit): Reapable {
       }
       const policy = policyOf(bucket)
       if (policy === undefined || entry.updatedAt * 1000 + overdueMs > nowMs) continue
+      // one that ends so soon may only have been written by a clock that is behind
+      if (policy.ttlMs !== undefined && entry.updatedAt * 1000 + livenessMs > nowMs) continue
       if (hasExpired(entry, holderOf(policy, key, entry), policy, { nowMs, livenessMs, isLive })) {
         expired.push({ bucket, key })
       }

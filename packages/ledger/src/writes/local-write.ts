@@ -193,7 +193,7 @@ function liveHolder({ incoming, existing, policy }: Claim, at: Explained): strin
 function leaseEnd({ existing, policy }: Claim, owner: string, at: Explained): number | undefined {
   switch (policy?.expiry) {
     case 'absolute':
-      return existing && existing.updatedAt * 1000 + at.livenessMs
+      return existing && existing.updatedAt * 1000 + (policy.ttlMs?.(existing.value) ?? at.livenessMs)
     case 'liveness': {
       const beat = heartbeatOf(at.tree, owner)
       return beat === undefined ? undefined : beat + at.livenessMs

@@ -1,8 +1,8 @@
-/** What a browser could load: the public types, and a member's assembly without what a platform adds. */
+/** What a browser loads: the public types, and the member of a tab. */
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-test.each(['../index.ts', 'p2p-member.ts'])(
+test.each(['../index.ts', '../browser.ts'])(
   '%s bundles for a browser without a module of Node',
   async (entry) => {
     const { errors, outputFiles } = await build({

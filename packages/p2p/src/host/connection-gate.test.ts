@@ -15,13 +15,16 @@ const STRANGER = peerIdFromString('12D3KooWCd3eX8r5ihRvzK7P1yPq5aakaBJhG5GNj18YT
 function build(
   streams: readonly { protocol: string; direction: string }[] = [],
   others: readonly Connection[] = [],
+  mayTalk = (_one: string, _other: string) => true,
 ) {
   const own = { streams, remoteAddr: multiaddr('/ip4/192.0.2.66/tcp/1') } as unknown as Connection
   const refused: string[] = []
   const gate = createConnectionGate({
     rules: createAddressRules([parseCidr('10.1.0.0/24')]),
     isBlockedPeer: () => false,
+    mayTalk,
     view: {
+      self: OTHER.toString(),
       isMember: (peer) => peer !== STRANGER.toString(),
       connections: (peer) => (peer === MEMBER.toString() ? [own] : []),
       allConnections: () => [own, ...others],
@@ -42,6 +45,23 @@ test('relays for members only, in both directions', async () => {
   expect(await gate.denyOutboundRelayedConnection?.(MEMBER, OTHER)).toBe(false)
   expect(await gate.denyInboundRelayedConnection?.(STRANGER, MEMBER)).toBe(true)
   expect(refused).toEqual(Array.from({ length: 4 }, () => 'relay.not_member'))
+})
+
+test('relays for no pair that access rules keep apart, and takes no circuit from such a member', async () => {
+  const pairs: string[][] = []
+  const { gate, refused } = build([], [], (...pair) => {
+    pairs.push(pair)
+    return false
+  })
+  const relay = MEMBER
+  expect(await gate.denyOutboundRelayedConnection?.(MEMBER, OTHER)).toBe(true)
+  expect(await gate.denyInboundRelayedConnection?.(relay, MEMBER)).toBe(true)
+  expect(refused).toEqual(['relay.refused_by_rules', 'relay.refused_by_rules'])
+  expect(pairs).toEqual([
+    [MEMBER.toString(), OTHER.toString()],
+    [MEMBER.toString(), OTHER.toString()],
+  ])
+  expect(await gate.denyInboundRelayReservation?.(MEMBER)).toBe(false)
 })
 
 test('a peer holds 64 circuits, whether it asked for them or was asked', async () => {

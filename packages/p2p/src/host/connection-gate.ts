@@ -16,7 +16,9 @@ import type { ReservationLimits } from './reservation-limits.ts'
 interface GateInit {
   readonly rules: AddressRules
   readonly isBlockedPeer: (peer: string) => boolean
-  readonly view: Pick<HostView, 'isMember' | 'connections' | 'allConnections'>
+  /** May the two talk, by access rules? All may by default. */
+  readonly mayTalk?: ((one: string, other: string) => boolean) | undefined
+  readonly view: Pick<HostView, 'isMember' | 'connections' | 'allConnections' | 'self'>
   /** Sees the connections that come in, and says who is back too soon. */
   readonly guard?: Pick<ConnectionGuard, 'accepted' | 'upgraded' | 'isTooSoon'>
   /** Bounds reservations by address; none are bounded without it. */
@@ -34,6 +36,11 @@ export class HostView {
   attach(host: MeshHost, membership: Pick<Membership, 'isMember'>): void {
     this.#host = host
     this.#membership = membership
+  }
+
+  /** The id of this node; empty until the host stands. */
+  get self(): string {
+    return this.#host?.peerId.toString() ?? ''
   }
 
   isMember(peer: string): boolean {
@@ -54,7 +61,7 @@ export class HostView {
 
 /** Creates the gate that libp2p asks before it dials, accepts and relays. */
 export function createConnectionGate(init: GateInit): ConnectionGater {
-  const { rules, isBlockedPeer, view, refusals, guard, reservations } = init
+  const { rules, isBlockedPeer, view, refusals, guard, reservations, mayTalk = () => true } = init
   const isMember = (peer: string) => view.isMember(peer)
   const { maxCircuitsPerPeer = MAX_RELAY_CIRCUITS_PER_PEER } = init
   const maxCircuitsPerAddress = Math.max(MAX_RELAY_CIRCUITS_PER_ADDRESS, maxCircuitsPerPeer)
@@ -99,6 +106,7 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
     denyOutboundRelayedConnection: (source, destination) => {
       const [from, to] = [source.toString(), destination.toString()]
       if (refuse(!isMember(from) || !isMember(to), 'relay.not_member', from, RELAY_HOP)) return true
+      if (refuse(!mayTalk(from, to), 'relay.refused_by_rules', from, RELAY_HOP)) return true
       const asking = view.connections(from)
       // the stream that asks is among the asker's own
       const full =
@@ -107,8 +115,11 @@ export function createConnectionGate(init: GateInit): ConnectionGater {
         circuits(sharingAddress(asking, view.allConnections())) > maxCircuitsPerAddress
       return refuse(full, 'relay.too_many_circuits', from, RELAY_HOP)
     },
-    denyInboundRelayedConnection: (relay) =>
-      refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP),
+    denyInboundRelayedConnection(relay, source) {
+      if (refuse(!isMember(relay.toString()), 'relay.not_member', relay.toString(), RELAY_STOP)) return true
+      const from = source.toString()
+      return refuse(!mayTalk(from, view.self), 'relay.refused_by_rules', from, RELAY_STOP)
+    },
   }
 }
 

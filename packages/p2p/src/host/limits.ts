@@ -27,3 +27,5 @@ export const RELAY_RESERVATIONS = { all: 128, perAddress: 48 } satisfies ScopeLi
 export const BANNED_HEARS_MS = 1_000
 /** The most servers that are named to WebRTC, which warns of five or more. */
 export const MAX_STUN_SERVERS = 2
+/** How long a tab waits for a node that relays, in ms. */
+export const RELAY_WAIT_MS = 15_000

@@ -2,7 +2,7 @@
 import type { GossipsubOpts } from '@libp2p/gossipsub'
 import type { Cidr } from '@mesh/core'
 import type { NetworkConfig } from '@mesh/network'
-import type { Admission } from '../p2p-node.ts'
+import type { Admission, PairRules } from '../p2p-node.ts'
 
 export interface P2pMemberInit {
   readonly network: NetworkConfig
@@ -20,6 +20,8 @@ export interface P2pMemberInit {
   readonly blockedPeers?: readonly string[]
   /** Who of those with the network's key may use it; everybody by default. */
   readonly admission?: Admission
+  /** Which pairs of members may talk; all pairs by default. */
+  readonly pairs?: PairRules
   /** True when this node is on the public topic, where members who are kept out may speak. Default false. */
   readonly publicTopic?: boolean
   /** The most connections at a time; 300 by default. */

@@ -13,6 +13,7 @@ import { identifyAgain } from '../peers/identify-again.ts'
 import { watchConnections } from '../peers/watch-connections.ts'
 import { endLateTimers } from '../upstream/libp2p/late-timers.ts'
 import { enforceAdmission } from './enforce-admission.ts'
+import { enforcePairs } from './enforce-pairs.ts'
 import type { Given, MemberParts } from './member-parts.ts'
 
 /** Makes the host listen and starts its parts; what takes longer joins afterwards. Gives what stops all of it. */
@@ -25,6 +26,7 @@ export async function startParts(
   await given.membership.start()
   const stopGate =
     init.admission === undefined ? () => {} : enforceAdmission(init.admission, given, components.clock)
+  const stopPairs = init.pairs === undefined ? () => {} : enforcePairs(init.pairs, host)
   await startListening(host)
   const endTimers = endLateTimers(host)
   const { registrar } = host.services.parts.components
@@ -40,7 +42,9 @@ export async function startParts(
   for (const find of bootstrap) reach.found(configured, find)
   const isExchanging = init.peerExchange !== false
   const method = given.methods.open('members', isExchanging)
-  const found = (find: Find) => reach.found(method, find)
+  const found = (find: Find) => {
+    if (given.platform.isLeaf !== true) reach.found(method, find)
+  }
   const exchange = new PeerExchange({ ...given, name: init.name, found }, components)
   if (isExchanging) await exchange.start()
   const joined = joinPlatform(given, exchange, components)
@@ -49,6 +53,7 @@ export async function startParts(
     reach.stop()
     stopWatching()
     stopGate()
+    stopPairs()
     stopPings()
     given.stopChecks()
     stopIdentifying()

@@ -185,6 +185,7 @@ function createReachParts(
     {
       self,
       isConfigured: (peer) => isConfigured(bootstrap, peer),
+      mayTalk: (peer) => init.pairs?.mayTalk(self, peer) ?? true,
       onError(peer, error) {
         book.noteError(peer, describeDialError(error))
         if (isConfigured(bootstrap, peer)) configured.failed(error)

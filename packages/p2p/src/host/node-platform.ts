@@ -12,6 +12,7 @@ import { localFind } from '../discovery/local-find.ts'
 import { Mdns } from '../discovery/mdns.ts'
 import { startRendezvous } from '../discovery/rendezvous.ts'
 import { joinService, joinTransport } from '../libp2p/base-host.ts'
+import { connectionsTo } from '../libp2p/connections.ts'
 import { boundRelaying } from '../libp2p/inbound-rates.ts'
 import {
   MAX_RELAY_CIRCUITS_PER_PEER,
@@ -28,7 +29,7 @@ import { tcp } from '../transport/tcp.ts'
 import { rememberMachineAddresses } from '../upstream/node/machine-addresses.ts'
 import type { MarkSocket } from '../upstream/node/mark-socket.ts'
 import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
-import { endReservations } from '../upstream/circuit-relay/reservations.ts'
+import { endReservations, relayToConnected } from '../upstream/circuit-relay/reservations.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { joinWebRtc } from './join-webrtc.ts'
 import { loadOptional } from './optional-package.ts'
@@ -231,7 +232,10 @@ async function joinRelay(
       },
     })
     await joinService(host, 'relay', (components: Parameters<typeof build>[0]) => {
-      const server = relayInStep(build(components))
+      const server = relayToConnected(relayInStep(build(components)), {
+        isConnected: (peer) => connectionsTo(host, peer.toString()).some(({ direct }) => direct),
+        limits: { maxDurationMs, maxBytes },
+      })
       context.setEndReservation(endReservations(server))
       return server
     })

@@ -90,6 +90,7 @@ async function createHostParts(
     gate: createConnectionGate({
       rules,
       isBlockedPeer: (peer) => blockedPeers.has(peer) || init.admission?.isBanned(peer) === true,
+      mayTalk: init.pairs?.mayTalk,
       view,
       refusals,
       guard,

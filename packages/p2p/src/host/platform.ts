@@ -19,6 +19,8 @@ export interface Platform {
   readonly transports: NonNullable<Libp2pOptions['transports']>
   /** Where the transports above listen, as multiaddrs. */
   readonly listen: readonly string[]
+  /** True for a member that dials its bootstrap peers alone: what it hears of others' addresses is of no use. */
+  readonly isLeaf?: boolean
   /** Makes streams over TLS connections of their own; a platform without it has none. */
   readonly bulk?: CreateBulk
   /** The seal's cipher; the one that runs everywhere by default. */

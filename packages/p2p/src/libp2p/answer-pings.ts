@@ -6,6 +6,7 @@ import { createRate } from '@mesh/core/limits'
 import { MAX_PING_STREAMS, PING_IDLE_MS } from './limits.ts'
 import { PINGS } from '../limits.ts'
 import { PING_BYTES, PING_PROTOCOL } from './ping.ts'
+import { Uint8ArrayList } from 'uint8arraylist'
 
 /** Takes the place of the library's answering side once a host has started; who pings faster than a person or a monitor does loses the stream. */
 export async function answerPings(registrar: Pick<Registrar, 'handle'>, clock: Clock): Promise<void> {
@@ -27,7 +28,7 @@ function answer(
   let cancel = wait()
   stream.addEventListener('message', ({ data }) => {
     cancel()
-    const bytes = Buffer.concat([begun, data.subarray()])
+    const bytes = new Uint8ArrayList(begun, data).subarray()
     let at = 0
     for (; at + PING_BYTES <= bytes.length; at += PING_BYTES) {
       if (!mayAnswer()) return end('too many pings')

@@ -39,6 +39,8 @@ export interface Surroundings {
   /** Peers on which a reservation stands; undefined: none are wanted. */
   readonly reservations: readonly string[] | undefined
   readonly isMember: (peer: string) => boolean
+  /** False: access rules keep the peer apart from this node, and no search takes a relay. */
+  readonly mayTalk: (peer: string) => boolean
   readonly maxConnections: number
 }
 
@@ -63,7 +65,7 @@ export function plan(states: readonly PeerState[], init: PlanInit, now: number):
   const { surroundings } = init
   const planner = new Planner(states, withoutOldDials(init.shared, now), now)
   planner.grantDemands()
-  planner.grantSearches()
+  planner.grantSearches(surroundings.mayTalk)
   if (surroundings.canUpgrade) planner.grantUpgrades()
   planner.closeSurplusRelayed()
   planner.grantReservation(surroundings.reservations)
@@ -129,12 +131,14 @@ class Planner {
     }
   }
 
-  grantSearches(): void {
+  grantSearches(mayTalk: Surroundings['mayTalk']): void {
     let running = this.#states.filter(isSearching).length
     const speculative = {
       dialling: this.#states.filter((s) => !isConnected(s) && holdsSpeculativeDial(s)).length,
     }
-    const due = this.#states.filter((each) => this.#isDue(each))
+    const due = this.#states.filter(
+      (each) => this.#isDue(each) && (each.search?.relayFrom === undefined || mayTalk(each.peer)),
+    )
     const dialling = countByTeller(this.#states.filter(isSearching))
     for (const waiting of inFairOrder(due, this.#states, byRank)) {
       // those whose relay is due have their place already

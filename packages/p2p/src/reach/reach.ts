@@ -32,6 +32,8 @@ export interface ReachInit {
   readonly isConfigured: (peer: string) => boolean
   /** A search for the peer failed, or no address of it may be used. */
   readonly onError: (peer: string, error: Error) => void
+  /** May this node and the peer talk, by access rules? All may by default. */
+  readonly mayTalk?: (peer: string) => boolean
   /** The most connections; `MAX_CONNECTIONS` by default. */
   readonly maxConnections?: number
 }
@@ -296,6 +298,7 @@ export class Reach {
       canUpgrade: this.#canUpgrade,
       reservations: this.#reservations?.relays(),
       isMember: (peer) => membership.isMember(peer),
+      mayTalk: this.#init.mayTalk ?? (() => true),
       maxConnections: this.#init.maxConnections ?? MAX_CONNECTIONS,
     }
   }

@@ -18,3 +18,5 @@ export const WEBSOCKET_HIGH_WATER_BYTES = 1024 * 1024
 export const WEBSOCKET_LOW_WATER_BYTES = 128 * 1024
 /** Longest time that the other side of a WebSocket may take to close it, in ms. */
 export const WEBSOCKET_CLOSE_MS = 1_000
+/** Time between two looks whether a browser has sent what waits on a WebSocket, in ms. */
+export const WEBSOCKET_DRAIN_LOOK_MS = 20

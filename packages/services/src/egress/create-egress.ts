@@ -16,6 +16,7 @@ import { spliceToEnd, type Traffic } from '../streams/splice.ts'
 import { sharedBy, type Unwritten } from '../streams/unwritten.ts'
 import { type Accepted, acceptRequest } from '../wire/accept.ts'
 import { decodeEgressRequest, type EgressRequest } from '../wire/messages.ts'
+import type { OfferRules } from '../users/offer-rules.ts'
 import { createRefusals, type Refusals } from '../wire/refusals.ts'
 import { createDestinations, type Destinations, type DestinationsInit } from './destinations.ts'
 import { dialDestination } from './dial-destination.ts'
@@ -30,6 +31,8 @@ export interface EgressComponents extends Pick<DestinationsInit, 'ownAddresses' 
   readonly network: ServicesNetwork
   readonly announce: Announcer
   readonly connections: Scope
+  /** Undefined: every member may use egress. */
+  readonly rules?: OfferRules | undefined
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
   readonly clock: Clock
@@ -116,7 +119,9 @@ export class Egress {
     }
   }
 
-  async #join({ request, stream, rest, signal, answerOk }: Accepted<EgressRequest>): Promise<void> {
+  async #join(accepted: Accepted<EgressRequest>): Promise<void> {
+    const { request, stream, rest, signal, answerOk } = accepted
+    accepted.requireAllowed({ kind: 'egress' })
     const { host, port } = request
     const { clock, network, unwritten } = this.#components
     const asker = network.addressOf(stream.peer) ?? stream.peer

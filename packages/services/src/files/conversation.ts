@@ -71,6 +71,17 @@ export function createConversation(channel: FileChannel, { clock }: { readonly c
         cancel()
       }
     },
+    /** Resolves when the remote has closed; after so many ms it resets the channel. Never rejects. */
+    async closedByRemote(withinMs: number): Promise<void> {
+      const cancel = clock.after(withinMs, () => channel.abort(new Error('the remote does not close')))
+      try {
+        while ((await messages.next()).done !== true);
+      } catch {
+        // it is over in any case
+      } finally {
+        cancel()
+      }
+    },
     close: () => channel.close(),
     abort: (reason: Error) => channel.abort(reason),
   }

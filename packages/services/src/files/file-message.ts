@@ -26,7 +26,14 @@ import type { ManifestEntry } from './manifest.ts'
 import { decodePath, encodePath, pathByteLength } from './path-bytes.ts'
 
 /** Why a sender gives nothing; numbers of the wire. */
-export const REFUSAL = { unknownName: 1, notAnnounced: 2, busy: 3, unreadable: 4, badRequest: 5 } as const
+export const REFUSAL = {
+  unknownName: 1,
+  notAnnounced: 2,
+  busy: 3,
+  unreadable: 4,
+  badRequest: 5,
+  forbidden: 6,
+} as const
 
 export type FileMessage =
   /** `entries`: the receiver's own in `users` and `healthcheck` as a block, for a sender that has not heard of it. */

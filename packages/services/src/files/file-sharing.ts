@@ -6,6 +6,7 @@
 import { BUCKETS, type Clock, delay, type Logger, type PeerId, shortPeerId, toError } from '@mesh/core'
 import { type Claim, type Place, Scope } from '@mesh/core/limits'
 import { admitUser } from '../users/admit-user.ts'
+import { endWhenRefused } from '../users/offer-rules.ts'
 import { createConversation } from './conversation.ts'
 import { filesError } from './errors.ts'
 import {
@@ -246,6 +247,8 @@ export class FileSharing {
     this.#receivers.add(receiver)
     const conversation = createConversation(channel, { clock: this.#clock })
     end.signal.addEventListener('abort', () => conversation.abort(toError(end.signal.reason)))
+    const { rules } = this.#components
+    const stop = endWhenRefused(rules, { peer, offer: { kind: 'files' } }, (reason) => end.abort(reason))
     try {
       const missing = await sendShare({
         conversation,
@@ -253,6 +256,7 @@ export class FileSharing {
         load: this.#load,
         pathOf: (name) => this.#offers.get(name)?.path,
         admit: (entries) => admitUser({ peer, entries }, this.#components),
+        refusal: () => rules?.refusal(peer, { kind: 'files' }),
         onShare: (name, scan) => this.#begin(receiver, name, scan),
         onUnreadable: (name, error) => this.#unreadable(name, error),
         onBytes: (byteCount, isMoved) => {
@@ -267,6 +271,7 @@ export class FileSharing {
       this.#log.debug('transfer ended with an error', { peer, error: String(error) })
       throw error
     } finally {
+      stop()
       this.#end(receiver)
       if (receiver.offer !== undefined) this.#changed(receiver.offer.name)
     }

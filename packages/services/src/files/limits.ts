@@ -76,3 +76,6 @@ export const MAX_REASON_BYTES = 2_048
 export const IDLE_RECEIVER_MS = 5_000
 /** How often a name is looked up that nobody offers, beside looking whenever the ledger changes. */
 export const PROVIDER_CHECK_MS = 5_000
+
+/** How long a receiver that has everything waits until the sender has read so, in ms. */
+export const DONE_READ_MS = 5_000

@@ -1,6 +1,7 @@
 /** Sharing files needs these ports from the rest of a node. */
 import type { Clock, Logger, PeerId } from '@mesh/core'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
+import type { OfferRules } from '../users/offer-rules.ts'
 import type { OwnUser } from '../users/own-user.ts'
 
 /** A stream of bounded messages between two members who proved the network's key. */
@@ -52,6 +53,8 @@ export interface FilesComponents {
   readonly ledger: ServicesLedger
   readonly announce: Announcer
   readonly user: OwnUser
+  /** Undefined: every member may receive every file. */
+  readonly rules?: OfferRules | undefined
   readonly clock: Clock
   readonly log: Logger
 }

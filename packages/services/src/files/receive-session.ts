@@ -14,7 +14,7 @@ import type { DestinationLocks } from './destination-lock.ts'
 import { filesError } from './errors.ts'
 import { FileWriter } from './file-writer.ts'
 import { digestSoFar, hashPrefix } from './hash-file.ts'
-import { MAX_FINISHING, MAX_HASH_FAILURES, MAX_WANTED_AHEAD } from './limits.ts'
+import { DONE_READ_MS, MAX_FINISHING, MAX_HASH_FAILURES, MAX_WANTED_AHEAD } from './limits.ts'
 import { type LeftOut, LeftOutList } from './left-out.ts'
 import type { ManifestEntry } from './manifest.ts'
 import { type OfferedManifest, receiveManifest } from './receive-manifest.ts'
@@ -75,8 +75,9 @@ async function receiveListed(init: ReceiveSessionInit, place: Place | undefined)
   } finally {
     await staging.release()
   }
-  // the sender's word is not needed any more
   await conversation.send({ type: 'done', leftOut: staging.leftOut }).catch(() => {})
+  // the sender closes when it has read that; a process that ended before might take its last message with it
+  await conversation.closedByRemote(DONE_READ_MS)
   await conversation.close().catch(() => {})
   const leftOut = new LeftOutList()
   leftOut.addAll(manifest.leftOut)

@@ -31,6 +31,8 @@ export interface SendSessionInit {
   readonly pathOf: (name: string) => string | undefined
   /** May this receiver have anything? Else why not, for it to read. */
   readonly admit: (entries: Uint8Array) => Promise<string | undefined>
+  /** Returns why access rules refuse files to this receiver, for it to read; undefined: they allow them. */
+  readonly refusal: () => string | undefined
   readonly onShare: (name: string, scan: Scan) => void
   /** This machine does not let what is offered under a name be read; the receiver was told, and the session ends. */
   readonly onUnreadable: (name: string, error: Error) => void
@@ -66,15 +68,16 @@ export async function sendShare(init: SendSessionInit): Promise<LeftOut | undefi
 }
 
 /** Undefined: the receiver was told why it gets nothing. */
-async function nextRequest({ conversation, admit }: SendSessionInit): Promise<Request | undefined> {
+async function nextRequest({ conversation, admit, refusal }: SendSessionInit): Promise<Request | undefined> {
   const request = await conversation.next()
   if (request?.type !== 'request') {
     await refuse(conversation, REFUSAL.badRequest, 'a request was expected')
     return undefined
   }
   const denial = await admit(request.entries)
-  if (denial === undefined) return request
-  await refuse(conversation, REFUSAL.notAnnounced, denial)
+  const reason = denial ?? refusal()
+  if (reason === undefined) return request
+  await refuse(conversation, denial === undefined ? REFUSAL.forbidden : REFUSAL.notAnnounced, reason)
   return undefined
 }
 

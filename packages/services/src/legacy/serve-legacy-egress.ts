@@ -13,7 +13,7 @@ import { forward } from '../http/forward.ts'
 import { readInTurns, setHeld } from '../streams/held-socket.ts'
 import type { Traffic } from '../streams/splice.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
-import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
+import { type AcceptComponents, holdToRules, RequestRefused } from '../wire/accept.ts'
 import { admitLegacyUser, takeLegacyPlace } from './admit-legacy.ts'
 
 interface LegacyDestination {
@@ -52,17 +52,23 @@ export class LegacyEgress {
     const { peer } = stream
     const release = takeLegacyPlace(stream, this.#components)
     if (release === undefined) return
+    const held = holdToRules(stream, this.#components)
+    const leave = () => {
+      held.stop()
+      release()
+    }
     try {
       await admitLegacyUser(peer, this.#components)
+      held.requireAllowed({ kind: 'egress' })
     } catch (error) {
-      release()
+      leave()
       if (error instanceof RequestRefused) refusals.refuse(`legacy.${error.code}`, peer, error.message)
       return stream.abort(toError(error))
     }
-    this.#open(stream, release)
+    this.#open(stream, leave)
   }
 
-  #open(stream: ByteStream, release: () => void): void {
+  #open(stream: ByteStream, leave: () => void): void {
     const { traffic, clock, log } = this.#components
     const { peer } = stream
     const duplex = new StreamDuplex(stream, {
@@ -78,7 +84,7 @@ export class LegacyEgress {
     duplex.on('error', (error) => log.debug('legacy egress ended', { peer, reason: error.message }))
     duplex.once('close', () => {
       cancel()
-      release()
+      leave()
     })
     this.#server.emit('connection', duplex)
   }

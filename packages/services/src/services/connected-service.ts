@@ -1,14 +1,14 @@
 /**
- * One service of another member that this node makes reachable here.
+ * One service of other members that this node makes reachable here.
  *
  * 1. Opens a local listener.
- * 2. Follows the provider of the name, and keeps connected to it.
- * 3. Gives each local connection a stream to it.
+ * 2. Follows the providers of the name, and keeps connected to the best ones.
+ * 3. Gives each local connection a stream to one of them.
  */
 import type { Socket } from 'node:net'
-import { type Clock, type Logger, type Random, toError } from '@mesh/core'
+import { type Clock, type Logger, type PeerId, type Random, toError } from '@mesh/core'
 import { Scope } from '@mesh/core/limits'
-import { MAX_BULK_UDP_SESSIONS, LOCAL_CONNECTIONS } from '../limits.ts'
+import { MAX_BULK_UDP_SESSIONS, LOCAL_CONNECTIONS, MAX_PROVIDERS } from '../limits.ts'
 import type { ByteStream, ServicesLedger } from '../ports.ts'
 import { type Listener, listenFor } from '../streams/listen.ts'
 import { EarlyBytes } from '../streams/early-bytes.ts'
@@ -18,10 +18,12 @@ import { type Endpoint, formatEndpoint, kindOf, socketAddressOf } from '../strea
 import {
   isLegacyProvider,
   openService,
+  type OpenedService,
   type OpenServiceComponents,
   type OpenServiceInit,
 } from './open-service.ts'
 import { ProviderWatch } from './provider.ts'
+import type { ProviderUse } from './provider-book.ts'
 import type { ConnectedState, ConnectedStatus } from './status.ts'
 import { listenForDatagrams } from './udp-listener.ts'
 
@@ -41,12 +43,16 @@ export class ConnectedService {
   #listen: Endpoint
   readonly #components: ConnectedComponents
   readonly #provider: ProviderWatch
-  readonly #traffic: Traffic = { bytesIn: 0, bytesOut: 0 }
+  /** The bytes of connections that are over. */
+  readonly #past: Traffic = { bytesIn: 0, bytesOut: 0 }
+  readonly #uses = new Set<ProviderUse>()
   /** Ends a connection; by what was opened for it. */
   readonly #open = new Set<(reason: Error) => void>()
   readonly #places = new Scope(LOCAL_CONNECTIONS)
   #listener: Listener | undefined
   readonly #startedAt: number
+  /** The providers that have served a connection. */
+  readonly #servedBy = new Set<PeerId>()
   /** The stream that was opened last. */
   #newest: Pick<ByteStream, 'peer' | 'transport'> | undefined
   #connections = 0
@@ -75,7 +81,6 @@ export class ConnectedService {
         ? await listenForDatagrams(listen, {
             open: (signal) => this.#reach(signal, { bulk: this.#open.size <= MAX_BULK_UDP_SESSIONS }),
             opened: this.#open,
-            traffic: this.#traffic,
             ownAddresses: this.#components.ownAddresses,
             clock: this.#components.clock,
             onError: (error) => this.#failed(error),
@@ -99,12 +104,13 @@ export class ConnectedService {
       listen: formatEndpoint(this.#listen),
       state: this.#state(path !== undefined),
       provider,
+      providers: this.#provider.count,
       path,
       transport: (isNewest ? this.#newest?.transport : undefined) ?? libp2p?.transport,
       isLegacy: provider !== undefined && isLegacyProvider(network, provider),
       openConnections: this.#open.size,
       connections: this.#connections,
-      ...this.#traffic,
+      ...this.#traffic(),
       lastError: this.#provider.lastError ?? this.#lastError,
     }
   }
@@ -113,6 +119,12 @@ export class ConnectedService {
     this.#listener?.close()
     this.#provider.stop()
     for (const end of this.#open) end(new Error('the connection to the service was ended'))
+  }
+
+  #traffic(): Traffic {
+    const sum = { ...this.#past }
+    for (const { traffic } of this.#uses) addTraffic(sum, traffic)
+    return sum
   }
 
   #state(isConnected: boolean): ConnectedState {
@@ -135,17 +147,29 @@ export class ConnectedService {
     onChange()
   }
 
-  async #reach(signal: AbortSignal, how: Pick<OpenServiceInit, 'bulk' | 'early'>) {
+  /** The caller says when the connection is over, by the use's `close`. */
+  async #reach(signal: AbortSignal, how: Pick<OpenServiceInit, 'bulk' | 'early'>): Promise<OpenedService> {
     this.#connections++
     const { name, kind } = this
-    const servedBy = this.#newest?.peer
+    const servedBy = this.#servedBy
     const init = { name, kind, provider: this.#provider, startedAt: this.#startedAt, servedBy, signal }
     const opened = await openService({ ...init, ...how }, this.#components)
     const { peer, transport } = opened.stream
     const isOther = this.#newest?.peer !== peer || this.#newest.transport !== transport
     this.#newest = { peer, ...(transport !== undefined && { transport }) }
+    if (servedBy.size >= MAX_PROVIDERS) servedBy.clear()
+    servedBy.add(peer)
     if (isOther) this.#components.onChange()
-    return opened
+    return { ...opened, use: this.#counted(opened.use) }
+  }
+
+  #counted(use: ProviderUse): ProviderUse {
+    this.#uses.add(use)
+    const close = () => {
+      if (this.#uses.delete(use)) addTraffic(this.#past, use.traffic)
+      use.close()
+    }
+    return { ...use, close }
   }
 
   async #join(socket: Socket): Promise<void> {
@@ -168,15 +192,18 @@ export class ConnectedService {
     socket.once('close', onLeft)
     const early = new EarlyBytes(socket)
     try {
-      const { stream, rest } = await this.#reach(ended.signal, { early })
+      const { stream, rest, use } = await this.#reach(ended.signal, { early })
       this.#lastError = undefined
       socket.off('close', onLeft)
-      this.#traffic.bytesOut += early.finish()
+      use.traffic.bytesOut += early.finish()
       splice(socket, stream, {
-        traffic: this.#traffic,
+        traffic: use.traffic,
         head: rest,
         shared: sharedBy(this.#components.unwritten.local, stream, this.#components.network),
-        onDone: () => this.#open.delete(end),
+        onDone: () => {
+          use.close()
+          this.#open.delete(end)
+        },
       })
     } catch (error) {
       this.#open.delete(end)
@@ -189,4 +216,9 @@ export class ConnectedService {
     this.#lastError = error.message
     this.#components.log.debug('local connection failed', { name: this.name, reason: error.message })
   }
+}
+
+function addTraffic(sum: Traffic, { bytesIn, bytesOut }: Traffic): void {
+  sum.bytesIn += bytesIn
+  sum.bytesOut += bytesOut
 }

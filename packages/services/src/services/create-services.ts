@@ -1,6 +1,6 @@
 /** The services of one node: what it offers to members, and what of theirs it makes reachable here. */
 import type { Duplex } from 'node:stream'
-import { BUCKETS, delay } from '@mesh/core'
+import { BUCKETS, delay, parseProviderKey } from '@mesh/core'
 import { type ServicesErrorCode, servicesError } from '../errors.ts'
 import { createLegacyStreams } from '../legacy/open-legacy-stream.ts'
 import { serveLegacyService } from './serve-legacy-service.ts'
@@ -12,6 +12,7 @@ import { dialService } from './dial-service.ts'
 import { parseEndpoint } from '../streams/endpoint.ts'
 import { ExposedService } from './exposed-service.ts'
 import { findProblems } from './problems.ts'
+import { ProviderBook } from './provider-book.ts'
 import { serveService } from './serve-services.ts'
 import { checkServiceName } from './service-name.ts'
 import type { NamedAddress, ServedHere, ServicesComponents, ServicesEvent, ServicesInit } from './services.ts'
@@ -30,6 +31,7 @@ export class Services {
   readonly #components: ServicesComponents
   readonly #refusals
   readonly #legacy
+  readonly #providers: ProviderBook
   readonly #exposed = new Map<string, ExposedService>()
   readonly #connected = new Map<string, ConnectedService>()
   readonly #listeners = new Set<(event: ServicesEvent) => void>()
@@ -46,6 +48,7 @@ export class Services {
     this.#startedAt = components.clock.monotonic()
     this.#refusals = createRefusals(components.log)
     this.#legacy = createLegacyStreams(components)
+    this.#providers = new ProviderBook({ isSticky: init.isSticky ?? true }, components)
   }
 
   /** Serves, and begins with what was given. @throws MeshError `services.*` */
@@ -60,7 +63,7 @@ export class Services {
     )
     this.#unsubscribe = ledger.subscribe((event) => {
       if (event.type !== 'committed') return
-      for (const { bucket, key } of event.changes) if (bucket === BUCKETS.services) this.#tellService(key)
+      for (const change of event.changes) this.#hear(change)
     })
     for (const service of this.#init.services ?? []) await this.expose(service)
     for (const connection of this.#init.connections ?? []) await this.connect(connection)
@@ -72,6 +75,7 @@ export class Services {
     this.#stopped = true
     this.#unsubscribe()
     this.#legacy.stop()
+    this.#providers.stop()
     for (const connection of this.#connected.values()) connection.stop()
     for (const end of this.#dialled) end(servicesError('services.stopped', 'this node stops'))
     const withdrawn = [...this.#exposed.values()].map((service) => service.stop())
@@ -114,7 +118,7 @@ export class Services {
     checkServiceName(name)
     const own = this.#exposed.get(name)
     const init = { name, own, startedAt: this.#startedAt, signal, opened: this.#dialled }
-    return await dialService(init, { ...this.#components, legacy: this.#legacy })
+    return await dialService(init, this.#asking())
   }
 
   async #offer(name: string, target: ServiceTarget): Promise<void> {
@@ -144,8 +148,7 @@ export class Services {
     const onChange = () => this.#tellConnection(name)
     this.#components.user.announce()
     const connection = new ConnectedService(name, listen, {
-      ...this.#components,
-      legacy: this.#legacy,
+      ...this.#asking(),
       onChange,
     })
     this.#connected.set(name, connection)
@@ -212,6 +215,22 @@ export class Services {
       (stream) => void serveLegacyService(stream, first(), accepting),
     )
     return this.#servesLegacy
+  }
+
+  /** What asks members for services needs. */
+  #asking() {
+    return { ...this.#components, legacy: this.#legacy, providers: this.#providers }
+  }
+
+  #hear({ bucket, key }: { readonly bucket: string; readonly key: string }): void {
+    const name =
+      bucket === BUCKETS.services
+        ? key
+        : bucket === BUCKETS.providers && key.endsWith(` ${this.#components.ledger.self}`)
+          ? parseProviderKey(key)?.name
+          : undefined
+    if (name === undefined) return
+    this.#tellService(name)
   }
 
   #tellService(name: string): void {

@@ -1,19 +1,16 @@
 /**
  * One connection of this process to a service, as a stream of Node.
  *
- * 1. A service that this node offers itself is connected to here.
+ * 1. A service that this node offers itself, and whose target answers, is connected to here.
  * 2. Otherwise waits for a provider, and opens a stream to it.
  */
 import type { Duplex } from 'node:stream'
-import type { Logger, Random } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
-import { findProvider } from '../find-provider.ts'
-import type { ServicesLedger } from '../ports.ts'
+import { findProviders } from '../find-provider.ts'
 import { StreamDuplex } from '../streams/stream-duplex.ts'
 import type { ExposedService } from './exposed-service.ts'
-import { openService, type OpenServiceComponents } from './open-service.ts'
-import { ProviderWatch } from './provider.ts'
+import { openProvided, type OpenProvidedComponents } from './open-provided.ts'
 import { acceptOwn } from './serve-program.ts'
 import { dialTarget } from './serve-services.ts'
 
@@ -29,22 +26,14 @@ interface DialServiceInit {
   readonly signal: AbortSignal
 }
 
-interface DialServiceComponents extends OpenServiceComponents {
-  readonly ledger: ServicesLedger
-  readonly random: Random
-  readonly log: Logger
-}
-
 /** @throws MeshError `services.*`, `p2p.*`; the signal's reason */
 export async function dialService(
   { opened, ...init }: DialServiceInit,
-  components: DialServiceComponents,
+  components: OpenProvidedComponents,
 ): Promise<Duplex> {
   const { name, own, signal } = init
   signal.throwIfAborted()
-  const { ledger } = components
-  const provider = findProvider('services', name, components)
-  const isOwn = own !== undefined && (provider === undefined || provider === ledger.self)
+  const isOwn = own !== undefined && (own.health.isUp === true || !hasOther(name, components))
   const duplex = isOwn ? await dialOwn(own, init, components) : await dialProvider(init, components)
   const end = (reason: Error) => void duplex.destroy(reason)
   opened.add(end)
@@ -53,10 +42,15 @@ export async function dialService(
   return duplex
 }
 
+/** Does another member that is alive offer the name? */
+function hasOther(name: string, components: OpenProvidedComponents): boolean {
+  return findProviders(name, components).some((peer) => peer !== components.ledger.self)
+}
+
 async function dialOwn(
   service: ExposedService,
   { signal }: Pick<DialServiceInit, 'signal'>,
-  { clock, network }: DialServiceComponents,
+  { clock, network }: OpenProvidedComponents,
 ): Promise<Duplex> {
   const { target } = service
   if (target.type === 'program') return acceptOwn(network.self, { service, target })
@@ -69,19 +63,10 @@ async function dialOwn(
 
 async function dialProvider(
   init: Omit<DialServiceInit, 'opened'>,
-  components: DialServiceComponents,
+  components: OpenProvidedComponents,
 ): Promise<Duplex> {
-  const { name, startedAt, signal } = init
-  const { user, clock } = components
-  user.announce()
-  const provider = new ProviderWatch(name, { ...components, onChange: () => {} })
-  try {
-    const { stream, rest } = await openService(
-      { name, kind: 'stream', provider, startedAt, signal },
-      components,
-    )
-    return new StreamDuplex(stream, { head: rest, budget: loopBudget(clock) })
-  } finally {
-    provider.stop()
-  }
+  const { stream, rest, use } = await openProvided(init, components)
+  const { traffic } = use
+  const duplex = new StreamDuplex(stream, { head: rest, traffic, budget: loopBudget(components.clock) })
+  return duplex.once('close', () => use.close())
 }

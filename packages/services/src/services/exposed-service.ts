@@ -2,10 +2,20 @@
  * One service that this node offers.
  *
  * 1. Watches the target.
- * 2. Announces the name in the ledger while the target answers, and withdraws it otherwise.
+ * 2. Announces the name in the ledger while the target answers, and withdraws it otherwise. While another member that is
+ *    alive owns the name, this node tells of itself beside it, in `providers`; it takes the name when that member is gone.
  * 3. Joins connections of members with the target.
  */
-import { BUCKETS, type Clock, type Logger, type Random, serviceRecord } from '@mesh/core'
+import {
+  BUCKETS,
+  type Clock,
+  type Logger,
+  type PeerId,
+  providerKey,
+  type Random,
+  serviceRecord,
+} from '@mesh/core'
+import { announceProvided } from '@mesh/ledger'
 import type { Announcer, ServicesLedger } from '../ports.ts'
 import type { Traffic } from '../streams/splice.ts'
 import type { ExposedState, ExposedStatus } from './status.ts'
@@ -32,8 +42,9 @@ export class ExposedService {
   connections = 0
   lastError: string | undefined
   readonly #components: ExposedComponents
-  #stopAnnouncing: (() => void) | undefined
-  #wasAnnounced = false
+  #endAnnouncing: (() => Promise<void>) | undefined
+  /** The end of what was announced last. */
+  #withdrawn: Promise<void> | undefined
 
   constructor(name: string, target: ServiceTarget, components: ExposedComponents) {
     this.name = name
@@ -71,8 +82,11 @@ export class ExposedService {
   #state(isOurs: boolean, owner: string | undefined): ExposedState {
     if (this.health.isUp === undefined) return 'checking'
     if (!this.health.isUp) return 'target down'
-    if (owner !== undefined && !isOurs) return 'name taken'
-    return isOurs ? 'announced' : 'announcing'
+    if (owner === undefined || isOurs) return isOurs ? 'announced' : 'announcing'
+    const { ledger } = this.#components
+    const key = providerKey({ bucket: BUCKETS.services, name: this.name, peer: ledger.self as PeerId })
+    const entry = ledger.snapshot().getLive(BUCKETS.providers, key)
+    return entry === undefined ? 'announcing' : 'announced'
   }
 
   /** Whose the name is now, if anybody's who is alive. */
@@ -105,23 +119,19 @@ export class ExposedService {
   }
 
   #announce(): void {
-    const { ledger, announce } = this.#components
-    this.#wasAnnounced = true
-    this.#stopAnnouncing ??= announce(BUCKETS.services, this.name, () =>
-      JSON.stringify({ PeerID: ledger.self, Name: this.name }),
+    const { ledger } = this.#components
+    const valueText = () => JSON.stringify({ PeerID: ledger.self, Name: this.name })
+    this.#withdrawn = undefined
+    this.#endAnnouncing ??= announceProvided(
+      { bucket: BUCKETS.services, name: this.name, valueText },
+      this.#components,
     )
   }
 
-  async #withdraw(): Promise<void> {
-    this.#stopAnnouncing?.()
-    this.#stopAnnouncing = undefined
-    if (!this.#wasAnnounced) return
-    try {
-      // what is still held is superseded by this
-      await this.#components.ledger.delete(BUCKETS.services, this.name).settled
-    } catch {
-      // another member's by now
-    }
+  #withdraw(): Promise<void> {
+    this.#withdrawn ??= this.#endAnnouncing?.() ?? Promise.resolve()
+    this.#endAnnouncing = undefined
+    return this.#withdrawn
   }
 }
 

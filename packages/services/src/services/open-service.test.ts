@@ -15,6 +15,7 @@ test('streams for many local programs that come at once are opened in many turns
   const left = new Error('the test needs no stream')
   const components = {
     clock,
+    providers: { use: (each: unknown) => ({ provider: each, close() {} }) },
     user: { since: 1, entries: () => new Uint8Array() },
     network: {
       speaks: () => true,
@@ -29,9 +30,11 @@ test('streams for many local programs that come at once are opened in many turns
   } as unknown as OpenServiceComponents
   const provider = {
     service: 'web',
-    ready: 'peer' as PeerId,
     provider: undefined,
     lastError: undefined,
+    pick: () => ({ peer: 'peer' as PeerId, service: 'web' }),
+    failed() {},
+    hasOther: () => false,
   } as never
   setImmediate(count)
   const clients = Array.from({ length: 30 }, () => {

@@ -1,5 +1,8 @@
-/** The asking side: a connection to whoever offers a name now, tried again while that may help. */
-import { type Clock, delay, MeshError, type PeerId } from '@mesh/core'
+/**
+ * The asking side: a connection to a provider of the name. A provider that fails gives way to another one at once; where
+ * there is no other one, it is tried again while that may help.
+ */
+import { type Clock, delay, MeshError, type PeerId, toError } from '@mesh/core'
 import { loopBudget } from '@mesh/core/limits'
 import { servicesError } from '../errors.ts'
 import type { LegacyStreams } from '../legacy/open-legacy-stream.ts'
@@ -12,13 +15,22 @@ import type { OwnUser } from '../users/own-user.ts'
 import type { ServiceKind } from '../streams/endpoint.ts'
 import { encodeServiceRequest } from '../wire/messages.ts'
 import { answerOf, type OpenedStream, openRequest } from '../wire/request.ts'
+import type { Provider } from './choose-provider.ts'
 import type { ProviderWatch } from './provider.ts'
+import type { ProviderBook, ProviderUse } from './provider-book.ts'
 
 export interface OpenServiceComponents {
   readonly network: ServicesNetwork
   readonly user: OwnUser
   readonly legacy: LegacyStreams
+  readonly providers: ProviderBook
   readonly clock: Clock
+}
+
+/** A stream that a provider accepted. */
+export interface OpenedService extends OpenedStream {
+  /** Counts the connection; its caller closes it when the connection is over. */
+  readonly use: ProviderUse
 }
 
 export interface OpenServiceInit {
@@ -34,13 +46,15 @@ export interface OpenServiceInit {
   readonly early?: EarlyBytes
   /** False: over libp2p, where it shares a connection with others. */
   readonly bulk?: boolean
-  /** The provider that served the connection before this one. */
-  readonly servedBy?: PeerId | undefined
+  /** The providers that have served a connection before. */
+  readonly servedBy?: ReadonlySet<PeerId>
   readonly signal: AbortSignal
 }
 
-/** Answers after which another try would bring the same one. */
+/** Answers after which another try at the same provider would bring the same one. */
 const FINAL: readonly unknown[] = ['wrong_kind', 'bad_request', 'forbidden']
+/** An answer that passes: the provider does not know this node yet. */
+const PASSING = 'not_user'
 
 /**
  * Within `LOCAL_WAIT_MS`, and soon after the start `START_WAIT_MS`; what is under way then is not counted.
@@ -49,24 +63,52 @@ const FINAL: readonly unknown[] = ['wrong_kind', 'bad_request', 'forbidden']
 export async function openService(
   init: OpenServiceInit,
   components: OpenServiceComponents,
-): Promise<OpenedStream> {
+): Promise<OpenedService> {
   const { clock } = components
+  const { provider: watch, signal } = init
   const until = Math.max(clock.monotonic() + LOCAL_WAIT_MS, init.startedAt + START_WAIT_MS)
   for (let tries = 1; ; tries++) {
-    const turn = loopBudget(clock).turn('members', { signal: init.signal })
+    const turn = loopBudget(clock).turn('members', { signal })
     if (turn !== undefined) await turn
-    init.signal.throwIfAborted()
-    const ready = components.user.since === undefined ? undefined : init.provider.ready
-    const peer = ready ?? (await findPeer(init, components, until - clock.monotonic()))
+    signal.throwIfAborted()
+    const ready = components.user.since === undefined ? undefined : watch.pick()
+    const provider = ready ?? (await findPeer(init, components, until - clock.monotonic()))
     try {
-      return await openAt(peer, init, components)
+      const opened = await openInUse(provider, init, components)
+      watch.worked(provider)
+      return opened
     } catch (error) {
-      init.signal.throwIfAborted()
-      const waitMs = RETRY_MS * tries
-      const isFinal = FINAL.includes(answerOf(error)) || init.early?.isSent === true
-      if (isFinal || clock.monotonic() + waitMs > until) throw error
-      await delay(clock, waitMs, init.signal)
+      signal.throwIfAborted()
+      if (answerOf(error) !== PASSING) watch.failed(provider)
+      const isMoving = answerOf(error) !== PASSING && watch.hasOther(provider)
+      const waitMs = isMoving ? 0 : RETRY_MS * tries
+      const isFinal = !isMoving && FINAL.includes(answerOf(error))
+      if (isFinal || init.early?.isSent === true || clock.monotonic() + waitMs > until) throw error
+      if (waitMs > 0) await delay(clock, waitMs, signal)
     }
+  }
+}
+
+/** Opens a stream that counts as a connection to the provider from its first try on. */
+async function openInUse(
+  provider: Provider,
+  init: OpenServiceInit,
+  components: OpenServiceComponents,
+): Promise<OpenedService> {
+  const ended = new AbortController()
+  let end = (reason: Error) => ended.abort(reason)
+  const use = components.providers.use(provider, {
+    end: (reason) => end(reason),
+    hasOther: () => init.provider.hasOther(provider),
+  })
+  try {
+    const signal = AbortSignal.any([init.signal, ended.signal])
+    const opened = await openAt(provider, { ...init, signal }, components)
+    end = (reason) => opened.stream.abort(reason)
+    return { ...opened, use }
+  } catch (error) {
+    use.close()
+    throw toError(error)
   }
 }
 
@@ -74,7 +116,7 @@ async function findPeer(
   { name, provider, signal: outer }: OpenServiceInit,
   { user, clock }: OpenServiceComponents,
   waitMs: number,
-): Promise<PeerId> {
+): Promise<Provider> {
   try {
     return await within({ clock, ms: Math.max(0, waitMs), signal: outer }, async (signal) => {
       await user.announced(signal)
@@ -92,8 +134,8 @@ async function findPeer(
 }
 
 async function openAt(
-  peer: PeerId,
-  { provider: { service: name }, kind, early, bulk, servedBy, signal }: OpenServiceInit,
+  { peer, service: name }: Provider,
+  { kind, early, bulk, servedBy, signal }: OpenServiceInit,
   components: OpenServiceComponents,
 ): Promise<OpenedStream> {
   const { network, user, legacy } = components
@@ -112,7 +154,7 @@ async function openAt(
     )
   }
   const request = encodeServiceRequest({ name, kind, entries: user.entries() })
-  if (servedBy === peer) {
+  if (servedBy?.has(peer) === true) {
     return openRequest({ peer, protocol: SERVICE_PROTOCOL, request, early, bulk, signal }, components)
   }
   // the first request may come before the other side knows who asks, and is made again then

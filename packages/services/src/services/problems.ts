@@ -1,4 +1,3 @@
-import { nameTaken } from '../name-taken.ts'
 import type { ExposedStatus, ServicesProblem, ServicesStatus } from './status.ts'
 
 /** Finds what a person should look after. */
@@ -6,14 +5,7 @@ export function findProblems({ services }: ServicesStatus): readonly ServicesPro
   return services.flatMap((service) => problemOf(service) ?? [])
 }
 
-function problemOf({
-  name,
-  target,
-  state,
-  since,
-  owner,
-  lastError,
-}: ExposedStatus): ServicesProblem | undefined {
+function problemOf({ name, target, state, since, lastError }: ExposedStatus): ServicesProblem | undefined {
   if (state === 'target down') {
     return {
       code: 'services.target_down',
@@ -22,9 +14,6 @@ function problemOf({
       hint: `Start the program that listens on ${target}; the service is offered again by itself.`,
       ...(since !== undefined && { since }),
     }
-  }
-  if (state === 'name taken') {
-    return nameTaken(`The service ${name}`, owner)
   }
   return undefined
 }

@@ -7,7 +7,8 @@ import { admitLegacyUser, takeLegacyPlace } from '../legacy/admit-legacy.ts'
 import type { ByteStream } from '../ports.ts'
 import { spliceToEnd } from '../streams/splice.ts'
 import { sharedBy } from '../streams/unwritten.ts'
-import { type AcceptComponents, RequestRefused } from '../wire/accept.ts'
+import { offerOfService } from '../users/offer-rules.ts'
+import { type AcceptComponents, holdToRules, RequestRefused } from '../wire/accept.ts'
 import type { ExposedService } from './exposed-service.ts'
 import { acceptStream } from './serve-program.ts'
 import { dialTarget } from './serve-services.ts'
@@ -20,7 +21,11 @@ export async function serveLegacyService(
 ): Promise<void> {
   const release = takeLegacyPlace(stream, components)
   if (release === undefined) return
+  const held = holdToRules(stream, components)
   try {
+    if (service === undefined)
+      throw new RequestRefused('unknown_service', 'no service for legacy members here')
+    held.requireAllowed(offerOfService(service.name, service.target))
     await join(stream, service, components)
   } catch (error) {
     const { peer } = stream
@@ -28,16 +33,16 @@ export async function serveLegacyService(
       components.refusals.refuse(`legacy.${error.code}`, peer, error.message)
     stream.abort(toError(error))
   } finally {
+    held.stop()
     release()
   }
 }
 
 async function join(
   stream: ByteStream,
-  service: ExposedService | undefined,
+  service: ExposedService,
   components: AcceptComponents,
 ): Promise<void> {
-  if (service === undefined) throw new RequestRefused('unknown_service', 'no service for legacy members here')
   const { clock, network, unwritten } = components
   const gone = new AbortController()
   stream.onEnd((error) => gone.abort(error ?? new Error('the stream ended')))

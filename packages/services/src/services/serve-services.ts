@@ -13,6 +13,7 @@ import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } f
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
 import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
+import { offerOfService } from '../users/offer-rules.ts'
 import { acceptStream } from './serve-program.ts'
 
 /** Never rejects; the stream is over then. */
@@ -31,6 +32,7 @@ export function serveService(
         const service = find(name)
         if (service === undefined) throw new RequestRefused('unknown_service', 'no service of this name here')
         if (service.kind !== kind) throw new RequestRefused('wrong_kind', kindReason(service))
+        accepted.requireAllowed(offerOfService(name, service.target))
         service.connections++
         if (kind === 'datagram') await joinUdp(accepted, service, components)
         else await joinStream(accepted, service, components)

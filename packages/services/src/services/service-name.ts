@@ -4,7 +4,10 @@ import { MAX_NAME_BYTES } from '../limits.ts'
 /** @throws MeshError `services.bad_name` */
 export function checkServiceName(name: string): void {
   const isRight =
-    name !== '' && Buffer.byteLength(name) <= MAX_NAME_BYTES && name.isWellFormed() && !/\p{Cc}/u.test(name)
+    name !== '' &&
+    new TextEncoder().encode(name).length <= MAX_NAME_BYTES &&
+    name.isWellFormed() &&
+    !/\p{Cc}/u.test(name)
   if (isRight) return
   const form = `1 to ${MAX_NAME_BYTES} bytes of UTF-8, without control characters`
   throw servicesError('services.bad_name', `"${name.slice(0, 50)}" cannot be the name of a service`, {

@@ -2,6 +2,7 @@
 import type { Clock, Logger, Random } from '@mesh/core'
 import type { Scope } from '@mesh/core/limits'
 import type { Announcer, ServicesLedger, ServicesNetwork } from '../ports.ts'
+import type { OfferRules } from '../users/offer-rules.ts'
 import type { OwnUser } from '../users/own-user.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import type { ConnectedStatus, ExposedStatus } from './status.ts'
@@ -24,6 +25,11 @@ export interface ServicesInit {
   readonly services?: readonly NamedAddress[]
   /** The services that this node connects to from the start. */
   readonly connections?: readonly NamedAddress[]
+  /**
+   * True, as by default: a name with several providers stays with one as long as that works. False: each new connection
+   * goes to the provider with the fewest connections, of those that are equally near.
+   */
+  readonly isSticky?: boolean
 }
 
 export interface ServicesComponents {
@@ -33,6 +39,8 @@ export interface ServicesComponents {
   readonly user: OwnUser
   /** Shared with egress, so that bounds count all that a peer opens. */
   readonly connections: Scope
+  /** Undefined: every member may use every service. */
+  readonly rules?: OfferRules | undefined
   /** Bounds what waits for targets and local clients: `createUnwritten`. */
   readonly unwritten: Unwritten
   /**

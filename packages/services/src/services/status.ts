@@ -3,9 +3,9 @@ import type { PeerId } from '@mesh/core'
 
 /**
  * `checking`: the target has not been asked yet. `announcing`: the entry is on its way into the ledger. `announced`:
- * members can connect. `target down`: withdrawn until the target answers. `name taken`: another live member has it.
+ * members can connect. `target down`: withdrawn until the target answers.
  */
-export type ExposedState = 'checking' | 'announcing' | 'announced' | 'target down' | 'name taken'
+export type ExposedState = 'checking' | 'announcing' | 'announced' | 'target down'
 
 export interface ExposedStatus {
   readonly name: string
@@ -14,7 +14,7 @@ export interface ExposedStatus {
   readonly state: ExposedState
   /** When the target began or ceased to answer, unix ms; undefined until it was asked. */
   readonly since: number | undefined
-  /** Who has the name; undefined: nobody else. */
+  /** The other member that owns the name in `services`, beside which this node offers it too; undefined: nobody else. */
   readonly owner: string | undefined
   readonly openConnections: number
   /** The number of connections since the start. */
@@ -37,7 +37,10 @@ export interface ConnectedStatus {
   /** Where it listens here. */
   readonly listen: string
   readonly state: ConnectedState
+  /** The provider in use; before the first connection, the one that it would go to. */
   readonly provider: PeerId | undefined
+  /** The number of live members that offer the name. */
+  readonly providers: number
   /** The path to the provider; undefined when it is not connected. */
   readonly path: 'direct' | 'relayed' | undefined
   /**

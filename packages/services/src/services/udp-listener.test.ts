@@ -6,7 +6,8 @@ import { afterEach, expect, test } from 'vitest'
 import { createStreamPair } from '../../test/stream-pair.ts'
 import { MAX_WAITING_DATAGRAMS, UDP_SESSIONS } from '../limits.ts'
 import { pipeDatagrams } from '../streams/datagrams.ts'
-import type { OpenedStream } from '../wire/request.ts'
+import type { ByteStream } from '../ports.ts'
+import type { OpenedService } from './open-service.ts'
 import { listenForDatagrams } from './udp-listener.ts'
 
 const closers: (() => unknown)[] = []
@@ -19,9 +20,8 @@ test('at all addresses, an answer leaves from the address that was asked', async
   const listener = await listenForDatagrams(
     { host: '0.0.0.0', port: 0 },
     {
-      open: async () => ({ stream: near, rest: new Uint8Array() }),
+      open: async () => opened(near),
       opened: new Set(),
-      traffic: { bytesIn: 0, bytesOut: 0 },
       ownAddresses: () => ['127.0.0.1', '127.0.0.91'],
       clock: systemClock,
       onError: () => {},
@@ -46,12 +46,17 @@ test('at all addresses, an answer leaves from the address that was asked', async
   expect(await answer).toBe('hello')
 })
 
+function opened(stream: ByteStream): OpenedService {
+  const { peer } = stream
+  const traffic = { bytesIn: 0, bytesOut: 0 }
+  return { stream, rest: new Uint8Array(), use: { provider: { peer, service: 'x' }, traffic, close() {} } }
+}
+
 /** A listener whose first session is opened when the test says so, and what came through it. */
 async function startListener() {
   const { near, far } = createStreamPair(peer(1), peer(2))
   const came: Buffer[] = []
-  const traffic = { bytesIn: 0, bytesOut: 0 }
-  const gate = Promise.withResolvers<OpenedStream>()
+  const gate = Promise.withResolvers<OpenedService>()
   const asked = { count: 0 }
   const listener = await listenForDatagrams(
     { host: '127.0.0.1', port: 0 },
@@ -61,7 +66,6 @@ async function startListener() {
         return asked.count === 1 ? gate.promise : new Promise(() => {})
       },
       opened: new Set(),
-      traffic,
       ownAddresses: () => [],
       clock: systemClock,
       onError: () => {},
@@ -94,7 +98,7 @@ async function startListener() {
         onDatagram: (datagram) => came.push(Buffer.from(datagram)),
         onDone: () => {},
       })
-      gate.resolve({ stream: near, rest: new Uint8Array() })
+      gate.resolve(opened(near))
     },
   }
 }

@@ -8,16 +8,14 @@ import { Scope } from '@mesh/core/limits'
 import { UDP_SESSIONS } from '../limits.ts'
 import { type DatagramPipe, pipeDatagrams } from '../streams/datagrams.ts'
 import type { Listener } from '../streams/listen.ts'
-import type { Traffic } from '../streams/splice.ts'
 import { bindUdp, lookUpUdp, sendDatagram, type UdpAddress } from '../streams/udp-socket.ts'
 import { WaitingDatagrams } from '../streams/waiting-datagrams.ts'
-import type { OpenedStream } from '../wire/request.ts'
+import type { OpenedService } from './open-service.ts'
 
 export interface UdpListenerInit {
-  readonly open: (signal: AbortSignal) => Promise<OpenedStream>
+  readonly open: (signal: AbortSignal) => Promise<OpenedService>
   /** Holds what ends each session. */
   readonly opened: Set<(reason: Error) => void>
-  readonly traffic: Traffic
   /** The addresses of this machine now. */
   readonly ownAddresses: () => readonly string[]
   readonly clock: Clock
@@ -95,7 +93,7 @@ interface SessionInit extends UdpListenerInit {
 }
 
 async function openSession(session: Session, init: SessionInit): Promise<void> {
-  const { open, opened, traffic, clock, onError, socket, to } = init
+  const { open, opened, clock, onError, socket, to } = init
   const { ended } = session
   const end = (reason: Error) => endSession(session, reason)
   const done = () => {
@@ -104,15 +102,18 @@ async function openSession(session: Session, init: SessionInit): Promise<void> {
   }
   opened.add(end)
   try {
-    const { stream, rest } = await open(ended.signal)
+    const { stream, rest, use } = await open(ended.signal)
     session.pipe = pipeDatagrams(stream, {
       head: rest,
-      traffic,
+      traffic: use.traffic,
       clock,
       onDatagram(datagram) {
         if (!ended.signal.aborted) sendDatagram(socket, datagram, to)
       },
-      onDone: done,
+      onDone() {
+        use.close()
+        done()
+      },
     })
     for (const datagram of session.waiting.take()) session.pipe.send(datagram)
   } catch (error) {

@@ -4,7 +4,7 @@
  * 1. Checks how many there are.
  * 2. Reads the request, in time and within bounds.
  * 3. Looks the peer up in `users`.
- * 4. Calls the handler, which answers.
+ * 4. Calls the handler, which asks the access rules (`requireAllowed`) and answers.
  *
  * A refused peer gets the reason.
  */
@@ -14,6 +14,7 @@ import { MAX_REQUEST_BYTES, REQUEST_MS } from '../limits.ts'
 import type { ByteStream, ServicesLedger, ServicesNetwork } from '../ports.ts'
 import type { Unwritten } from '../streams/unwritten.ts'
 import { admitUser } from '../users/admit-user.ts'
+import { endWhenRefused, type OfferRules, type RuledOffer } from '../users/offer-rules.ts'
 import { encodeFrame, readMessage } from '../streams/frames.ts'
 import { type AnswerCode, encodeAnswer } from './messages.ts'
 import type { Refusals } from './refusals.ts'
@@ -36,6 +37,8 @@ export interface Accepted<Request> {
   readonly rest: Uint8Array
   /** Aborts when the stream ends before `answerOk`. */
   readonly signal: AbortSignal
+  /** Ends the stream when the rules change and refuse this. @throws RequestRefused when the rules refuse it now */
+  requireAllowed(offer: RuledOffer): void
   /** Says yes; the handler has the stream's listeners from here on. */
   answerOk(): void
 }
@@ -54,6 +57,8 @@ export interface AcceptComponents {
   readonly log: Logger
   readonly refusals: Refusals
   readonly connections: Scope
+  /** Undefined: every member may use everything. */
+  readonly rules?: OfferRules | undefined
   /** Bounds what waits for the targets of all. */
   readonly unwritten: Unwritten
 }
@@ -105,5 +110,27 @@ async function serve<Request extends { readonly entries: Uint8Array }>(
   if (reason !== undefined) throw new RequestRefused('not_user', reason)
   gone.signal.throwIfAborted()
   const answerOk = () => void stream.send(encodeFrame(encodeAnswer('ok')))
-  await handle({ request, stream, rest, signal: gone.signal, answerOk })
+  const held = holdToRules(stream, components)
+  try {
+    await handle({ request, stream, rest, signal: gone.signal, answerOk, ...held })
+  } finally {
+    held.stop()
+  }
+}
+
+/** Asks the rules for the peer of a stream, and ends the stream when they change and refuse. */
+export function holdToRules(
+  stream: ByteStream,
+  { rules }: Pick<AcceptComponents, 'rules'>,
+): { readonly requireAllowed: (offer: RuledOffer) => void; readonly stop: () => void } {
+  const { peer } = stream
+  let stop = () => {}
+  return {
+    requireAllowed(offer) {
+      const reason = rules?.refusal(peer, offer)
+      if (reason !== undefined) throw new RequestRefused('forbidden', reason)
+      stop = endWhenRefused(rules, { peer, offer }, (ended) => stream.abort(ended))
+    },
+    stop: () => stop(),
+  }
 }

@@ -4,23 +4,32 @@
  * and confirms the claims of invites.
  */
 import { BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
-import { type BucketPolicy, type Entry, type EntryGroup, type KeyedEntry, type Signer } from '@mesh/ledger'
-import { createNodeSigner } from '@mesh/ledger/node'
+import { type BucketPolicy, type KeyedEntry, type Signer, type Verify } from '@mesh/ledger'
 import { trustError } from '../errors.ts'
-import { INVITE_LIFE_MS, MAX_CLAIMS_PER_INVITE, MAX_INVITE_LIFE_MS } from '../limits.ts'
+import {
+  INVITE_LIFE_MS,
+  MAX_INVITE_LIFE_MS,
+  MAX_MEMBER_LIFE_MS,
+  MEMBER_END_CHECK_MS,
+  MEMBER_END_TOLERANCE_MS,
+  MIN_MEMBER_LIFE_MS,
+} from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
-import { buildClaim, type InviteClaim, whyNoUse } from './invite-claim.ts'
+import type { ResolvedPolicy } from '../rules/resolve-policy.ts'
+import type { SignedPolicy } from '../rules/signed-policy.ts'
+import { AdministratorKey } from './administrator-key.ts'
+import { OwnClaim } from './invite-claim.ts'
 import { formatInviteCode, formatInviteLink } from './invite-code.ts'
-import { buildRoster, type Roster } from './roster.ts'
+import { newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
+import { buildRoster, type Invite, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
-import { type Revocation, Revocations } from './revocations.ts'
+import { Revocations, standingRevocations } from './revocations.ts'
 import { signStatement } from './sign-statement.ts'
+import { StatementReader } from './statement-reader.ts'
 import {
   type InviteUse,
   type MemberState,
-  ownerOf,
-  readStatement,
-  type Statement,
+  writeApproval,
   writeInvite,
   writeMember,
   type Writing,
@@ -40,6 +49,9 @@ export interface AdministrationInit {
 
 export interface AdministrationComponents {
   readonly signer: Signer
+  /** Gives the signer of a seed. */
+  readonly signerOf: (seed: Uint8Array) => Signer
+  readonly verify?: Verify | undefined
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -62,25 +74,25 @@ const EMPTY: Roster = buildRoster([], 0)
 export class Administration {
   readonly #init: AdministrationInit
   readonly #components: AdministrationComponents
-  readonly #administrators: ReadonlySet<string>
   readonly #listeners = new Set<() => void>()
-  readonly #read = new WeakMap<Entry, Statement | null>()
+  readonly #reader: StatementReader
   #ledger: TrustLedger | undefined
   #publish: PublishEntries = () => {}
   #roster: Roster = EMPTY
+  #policy: PolicyStatement | undefined
   #cancelExpiry = () => {}
   #revocations = new Revocations()
   readonly #withdrawals: Withdrawals
   #walk: WithdrawalWalk | undefined
-  #ownInvite: PeerId | undefined
-  /** Waits until this node has heard of its invite. */
-  #pendingClaim: InviteClaim | undefined
+  #ownClaim: OwnClaim | undefined
+  readonly #key: AdministratorKey
   #unsubscribe = () => {}
 
   constructor(init: AdministrationInit, components: AdministrationComponents) {
     this.#init = init
     this.#components = components
-    this.#administrators = new Set(init.administrators)
+    this.#reader = new StatementReader({ ...init, verify: components.verify })
+    this.#key = new AdministratorKey(new Set(init.administrators), components)
     this.#withdrawals = new Withdrawals({
       self: init.self,
       mayUse: (peer) => this.mayUse(peer),
@@ -89,15 +101,22 @@ export class Administration {
   }
 
   /** The rule of the bucket `admission`: each statement belongs to whose signature it needs, for good. */
-  readonly policy: BucketPolicy = {
-    expiry: 'never',
-    ownerOf: (key, valueText) => this.#requiredOwner(readStatement(this.#init.network, key, valueText)),
-    isValid: ({ key, entry }) => entry.owner === ownerByKey(key),
-    groupOf: (key) => this.#claimsOf(key),
+  get policy(): BucketPolicy {
+    return this.#reader.policy
   }
 
   get roster(): Roster {
     return this.#roster
+  }
+
+  /** The time by which the roster counts, in Unix ms. */
+  get now(): number {
+    return this.#components.clock.now()
+  }
+
+  /** The newest policy of access rules that this node has heard; it never becomes an older one. */
+  get accessPolicy(): SignedPolicy | undefined {
+    return this.#policy
   }
 
   get administrators(): readonly PeerId[] {
@@ -106,7 +125,7 @@ export class Administration {
 
   /** True when this node holds a key of one of the administrators. */
   get holdsKey(): boolean {
-    return this.#tryAdminSigner() !== undefined
+    return this.#key.signer() !== undefined
   }
 
   /** Reads what the ledger holds, from now on after each change, too. @throws MeshError `trust.needs_enforce` */
@@ -130,7 +149,20 @@ export class Administration {
       if (event.changes.some(({ bucket }) => bucket === BUCKETS.admission)) this.#changed()
     })
     this.#changed()
-    if (this.#init.invite !== undefined) this.#claim(this.#init.invite)
+    const { invite } = this.#init
+    if (invite === undefined) return
+    const { signer, signerOf } = this.#components
+    this.#ownClaim = new OwnClaim(
+      invite,
+      { ...this.#init, signerOf },
+      {
+        clock,
+        log,
+        state: (writing) => this.#state(signer, writing),
+      },
+    )
+    this.onChange(() => this.#ownClaim?.note(this.#roster))
+    this.#ownClaim.note(this.#roster)
   }
 
   /** Lets what this node says go out at once from now on. */
@@ -140,9 +172,11 @@ export class Administration {
   }
 
   mayUse(peer: string): boolean {
-    if (this.#roster.admitted.has(peer)) return true
-    const invite = this.#roster.provisional.get(peer as PeerId)
-    return invite !== undefined && this.#components.clock.now() < invite.expiresAt
+    const { admitted, endsAt, provisional } = this.#roster
+    const now = this.#components.clock.now()
+    if (admitted.has(peer)) return now < (endsAt.get(peer) ?? now) + MEMBER_END_TOLERANCE_MS
+    const invite = provisional.get(peer as PeerId)
+    return invite !== undefined && now < invite.expiresAt
   }
 
   isRevoked(peer: string): boolean {
@@ -156,10 +190,7 @@ export class Administration {
 
   /** Says why the invite that this node was given does not let it in; undefined while it may, or nobody told of it yet. */
   get whyNoInvite(): string | undefined {
-    const invite = this.#roster.invites.find((each) => each.invite === this.#ownInvite)
-    if (invite === undefined) return undefined
-    if (this.#roster.disputed.includes(invite)) return 'several peers used it'
-    return whyNoUse(invite, { peer: this.#init.self, now: this.#components.clock.now() })
+    return this.#ownClaim?.whyNot(this.#roster)
   }
 
   /** Calls the listener after the roster changed. */
@@ -170,10 +201,11 @@ export class Administration {
   /**
    * Says whether a peer may use the network.
    *
+   * @param forMs how long it is a member from now, in ms; by default as long as its invite says that it claimed, else for good
    * @throws MeshError `trust.no_admin_key`, `trust.foreign_admin_key`, `trust.own_node`, `trust.not_stated`
    */
-  setMember(peer: PeerId, state: MemberState): void {
-    const signer = this.#adminSigner()
+  setMember(peer: PeerId, state: MemberState, { forMs }: { readonly forMs?: number | undefined } = {}): void {
+    const signer = this.#key.require()
     if (peer === this.#init.self && state === 'revoked') {
       throw trustError(
         'trust.own_node',
@@ -185,16 +217,47 @@ export class Administration {
     }
     const use = this.#useOf(peer, signer.peerId)
     const kept = state === 'revoked' ? this.#entriesKeptOf(peer) : undefined
-    this.#state(signer, writeMember(this.#init.network, { admin: signer.peerId, peer, state, use, kept }))
+    const until = state === 'admitted' ? this.#endOf(forMs ?? this.#claimedBy(peer)?.memberForMs) : undefined
+    const statement = { admin: signer.peerId, peer, state, use, kept, until }
+    this.#state(signer, writeMember(this.#init.network, statement))
+  }
+
+  /**
+   * Asks for an administrator's approval of those that use an invite, or does not any more; other administrators may
+   * still ask for it.
+   *
+   * @throws MeshError as `setMember`
+   */
+  setApproval(isRequired: boolean): void {
+    const signer = this.#key.require()
+    this.#state(signer, writeApproval(this.#init.network, { admin: signer.peerId, isRequired }))
+  }
+
+  /** Signs a policy with the next serial number. @throws MeshError as `setMember`, and `trust.policy_too_large` */
+  setAccessPolicy({ policy, names }: ResolvedPolicy): SignedPolicy {
+    const signer = this.#key.require()
+    const serial = (this.#policy?.serial ?? 0) + 1
+    const statement = { admin: signer.peerId, serial, signedAt: this.#components.clock.now(), policy, names }
+    this.#state(signer, writePolicy(this.#init.network, statement))
+    return statement
   }
 
   /** @throws MeshError as `setMember` */
-  invite({ lifeMs = INVITE_LIFE_MS, label = '' }: { lifeMs?: number; label?: string }): NewInvite {
-    const signer = this.#adminSigner()
+  invite({
+    lifeMs = INVITE_LIFE_MS,
+    label = '',
+    memberForMs,
+  }: {
+    readonly lifeMs?: number
+    readonly label?: string
+    /** How long the peer that uses it is a member, in ms; undefined: for good. */
+    readonly memberForMs?: number | undefined
+  }): NewInvite {
+    const signer = this.#key.require()
     const seed = this.#components.random.bytes(32)
-    const invite = createNodeSigner(seed).peerId
+    const invite = this.#components.signerOf(seed).peerId
     const expiresAt = Math.ceil(this.#components.clock.now()) + Math.min(lifeMs, MAX_INVITE_LIFE_MS)
-    const statement = { admin: signer.peerId, invite, expiresAt, state: 'open', label } as const
+    const statement = { admin: signer.peerId, invite, expiresAt, state: 'open', label, memberForMs } as const
     this.#state(signer, writeInvite(this.#init.network, statement))
     const code = formatInviteCode(seed)
     return { code, link: formatInviteLink(code), invite, expiresAt }
@@ -202,7 +265,7 @@ export class Administration {
 
   /** @throws MeshError as `setMember`, and `trust.unknown_invite` */
   cancelInvite(invite: PeerId): void {
-    const signer = this.#adminSigner()
+    const signer = this.#key.require()
     const known = this.#roster.invites.find((each) => each.invite === invite && each.admin === signer.peerId)
     if (known === undefined)
       throw trustError('trust.unknown_invite', 'this administrator made no such invite')
@@ -221,61 +284,33 @@ export class Administration {
   #changed(): void {
     const { clock } = this.#components
     const now = clock.now()
-    this.#roster = buildRoster(this.#statements(), now)
-    this.#revocations = new Revocations(this.#standingRevocations())
+    const read = [...this.#reader.readAll(this.#ledger?.snapshot().entries(BUCKETS.admission) ?? [])]
+    const statements = read.map(({ statement }) => statement)
+    this.#roster = buildRoster(statements, now)
+    this.#policy = newestPolicy(this.#policy, statements)
+    this.#revocations = new Revocations(standingRevocations(read, this.#roster))
     this.#withdrawals.note(this.#roster)
-    this.#cancelExpiry()
-    const { changesAt } = this.#roster
-    this.#cancelExpiry =
-      changesAt === undefined ? () => {} : clock.after(changesAt - now, () => this.#changed())
+    this.#awaitEnd()
     for (const listener of this.#listeners) listener()
     // an event of the ledger's has led here, in which it is not written to
     clock.after(0, () => this.#walk?.begin(this.#withdrawals.takeDue(this.#roster)))
-    if (this.#tryAdminSigner() !== undefined) this.#serve()
+    if (this.#key.signer() !== undefined) this.#serve()
   }
 
-  /** Yields the revocations among what `#statements` has read. */
-  *#standingRevocations(): Iterable<Revocation> {
-    for (const { entry } of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
-      const statement = this.#read.get(entry)
-      if (entry.deleted || statement?.kind !== 'member' || statement.state !== 'revoked') continue
-      yield { statement, entry }
+  /** Waits for the next end by the wall clock, which may be set meanwhile. */
+  #awaitEnd(): void {
+    this.#cancelExpiry()
+    const { clock } = this.#components
+    const { changesAt } = this.#roster
+    if (changesAt === undefined) {
+      this.#cancelExpiry = () => {}
+      return
     }
-  }
-
-  *#statements(): Iterable<Statement> {
-    for (const keyed of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
-      const { entry } = keyed
-      if (entry.deleted) continue
-      let statement = this.#read.get(entry)
-      if (statement === undefined) {
-        statement = this.#readEntry(keyed) ?? null
-        this.#read.set(entry, statement)
-      }
-      if (statement !== null) yield statement
-    }
-  }
-
-  /** Checks again what the ledger has checked: it may hold entries from before this network had administrators. */
-  #readEntry({ key, entry }: KeyedEntry): Statement | undefined {
-    const statement = readStatement(this.#init.network, key, entry.value)
-    if (statement === undefined || entry.owner !== ownerOf(statement)) return undefined
-    return statement.kind === 'claim' || this.#administrators.has(statement.admin) ? statement : undefined
-  }
-
-  /** Whom an entry must belong to that says this; '' for one that is not taken. */
-  #requiredOwner(statement: Statement | undefined): string {
-    if (statement === undefined) return ''
-    if (statement.kind !== 'claim') return this.#administrators.has(statement.admin) ? statement.admin : ''
-    return statement.peer
-  }
-
-  /** The claims of one invite, which are held whatever has become of it, so that all nodes hold the same. */
-  #claimsOf(key: string): EntryGroup | undefined {
-    const [first, invite = ''] = key.split('/')
-    if (first !== 'claim') return undefined
-    const needs = this.#init.administrators.map((admin) => `${admin}/invite/${invite}`)
-    return { prefix: `claim/${invite}/`, most: MAX_CLAIMS_PER_INVITE, needs }
+    const waitMs = Math.min(changesAt - clock.now(), MEMBER_END_CHECK_MS)
+    this.#cancelExpiry = clock.after(waitMs, () => {
+      if (clock.now() < changesAt) this.#awaitEnd()
+      else this.#changed()
+    })
   }
 
   // what an administrator's node does by itself
@@ -307,9 +342,20 @@ export class Administration {
     const before = members.find((each) => each.peer === peer && each.admin === admin)?.use
     const used = invites.find((each) => each.usedBy === peer && each.invite === before?.invite)
     if (used !== undefined) return before
-    // of one that several claimed a person decided for this peer, or against it
-    const claimed = invites.find(({ usedBy, claims }) => usedBy === undefined && claims.includes(peer))
+    const claimed = this.#claimedBy(peer)
     return claimed && { invite: claimed.invite, at: Math.floor(this.#components.clock.now()) }
+  }
+
+  /** The unused invite that a peer claimed: of one that several claimed a person decides for this peer, or against it. */
+  #claimedBy(peer: PeerId): Invite | undefined {
+    return this.#roster.invites.find(({ usedBy, claims }) => usedBy === undefined && claims.includes(peer))
+  }
+
+  /** The end of a membership of this length that begins now, in Unix ms. */
+  #endOf(forMs: number | undefined): number | undefined {
+    if (forMs === undefined) return undefined
+    const lifeMs = Math.min(Math.max(forMs, MIN_MEMBER_LIFE_MS), MAX_MEMBER_LIFE_MS)
+    return Math.ceil(this.#components.clock.now()) + lifeMs
   }
 
   #entriesKeptOf(peer: PeerId): KeptEntries {
@@ -321,43 +367,13 @@ export class Administration {
 
   // writing
 
-  #claim(code: string): void {
-    const claim = buildClaim(code, this.#init)
-    this.#ownInvite = claim.invite
-    if (this.#roster.admitted.has(this.#init.self)) return
-    this.#pendingClaim = claim
-    this.onChange(() => this.#putClaim())
-    this.#putClaim()
-  }
-
-  #putClaim(): void {
-    const claim = this.#pendingClaim
-    const invite = this.#roster.invites.find((each) => each.invite === claim?.invite)
-    if (claim === undefined || invite === undefined) return
-    this.#pendingClaim = undefined
-    const { clock, log } = this.#components
-    const reason = whyNoUse(invite, { peer: this.#init.self, now: clock.now() })
-    if (reason === undefined) clock.after(0, () => this.#sayClaim(claim))
-    else log.warn('invite not claimed', { invite: claim.invite, reason })
-  }
-
-  #sayClaim({ invite, writing }: InviteClaim): void {
-    const { signer, log } = this.#components
-    try {
-      this.#state(signer, writing)
-      log.info('invite claimed', { invite })
-    } catch (error) {
-      log.warn('invite not claimed', { invite, reason: String(error) })
-    }
-  }
-
   /** @throws MeshError `trust.not_stated` */
-  #state(signer: Signer, { key, valueText }: Writing): void {
+  #state(signer: Signer, { key, valueText, version }: Writing): void {
     const ledger = this.#ledger
     if (ledger === undefined) throw trustError('trust.not_stated', 'the ledger is not open yet')
     const nowMs = this.#components.clock.now()
     const existing = ledger.snapshot().get(BUCKETS.admission, key)
-    const keyed = signStatement({ key, valueText, existing, nowMs }, signer)
+    const keyed = signStatement({ key, valueText, existing, nowMs, version }, signer)
     const { rejected } = ledger.merge([keyed], undefined)
     const code = rejected[0]?.code
     if (code !== undefined) throw trustError('trust.not_stated', `the ledger refused it (${code})`)
@@ -366,33 +382,9 @@ export class Administration {
 
   /** Yields what this node has said so far: who came in the meantime may not know it. */
   *#ownEntries(): Iterable<KeyedEntry> {
-    const own = new Set<string>([this.#init.self, this.#tryAdminSigner()?.peerId ?? ''])
+    const own = new Set<string>([this.#init.self, this.#key.signer()?.peerId ?? ''])
     for (const keyed of this.#ledger?.snapshot().entries(BUCKETS.admission) ?? []) {
       if (own.has(keyed.entry.owner)) yield keyed
     }
   }
-
-  #adminSigner(): Signer {
-    const signer = this.#tryAdminSigner()
-    if (signer !== undefined) return signer
-    const hasOther = this.#components.readAdminSeed() !== undefined
-    throw hasOther
-      ? trustError('trust.foreign_admin_key', "the key of this node is no administrator's of this network")
-      : trustError('trust.no_admin_key', "this node holds no administrator's key", {
-          hint: 'Ask on the machine where `mesh admin init` was run, or give --admin-key FILE.',
-        })
-  }
-
-  #tryAdminSigner(): Signer | undefined {
-    const seed = this.#components.readAdminSeed()
-    if (seed === undefined) return undefined
-    const signer = createNodeSigner(seed)
-    return this.#administrators.has(signer.peerId) ? signer : undefined
-  }
-}
-
-/** Whose an entry of the bucket can only be: the administrator or the claimant that its key names. */
-function ownerByKey(key: string): string {
-  const [first = '', , third = ''] = key.split('/')
-  return first === 'claim' ? third : first
 }

@@ -5,6 +5,7 @@
  */
 import { defaultPolicies, entryHash, type KeyedEntry } from '@mesh/ledger'
 import { KEPT_HASH_BYTES, MAX_KEPT_ENTRIES } from '../limits.ts'
+import { fromHex, toBase64url, toHex, tryFromBase64url } from './encodings.ts'
 
 /** The entries that a revocation names: their hashes, as hexadecimal digits. */
 export type KeptEntries = ReadonlySet<string>
@@ -28,21 +29,21 @@ export function hasEntry(kept: KeptEntries, keyed: KeyedEntry): boolean {
 
 /** Base64url of the hashes one behind the other, in order. */
 export function formatKept(kept: KeptEntries): string {
-  return Buffer.from([...kept].sort().join(''), 'hex').toString('base64url')
+  return toBase64url(fromHex([...kept].sort().join('')))
 }
 
 /** Undefined for what is no such text. */
 export function parseKept(text: unknown): KeptEntries | undefined {
   if (typeof text !== 'string') return undefined
-  const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length % KEPT_HASH_BYTES !== 0) return undefined
+  const bytes = tryFromBase64url(text)
+  if (bytes === undefined || bytes.length % KEPT_HASH_BYTES !== 0) return undefined
   const kept = new Set<string>()
   for (let at = 0; at < bytes.length; at += KEPT_HASH_BYTES) {
-    kept.add(bytes.toString('hex', at, at + KEPT_HASH_BYTES))
+    kept.add(toHex(bytes.subarray(at, at + KEPT_HASH_BYTES)))
   }
   return kept
 }
 
 function nameOf(keyed: KeyedEntry): string {
-  return Buffer.from(entryHash(keyed).subarray(0, KEPT_HASH_BYTES)).toString('hex')
+  return toHex(entryHash(keyed).subarray(0, KEPT_HASH_BYTES))
 }

@@ -24,6 +24,7 @@ import {
   MAX_ENTRY_MESSAGES,
 } from '../limits.ts'
 import type { PublishEntries, TrustLedger } from '../ports.ts'
+import { fromHex, toHex } from './encodings.ts'
 
 interface ShareComponents {
   readonly ledger: TrustLedger
@@ -65,7 +66,7 @@ export class StatementSharing implements ExchangeKind {
 
   async #sendDigest(conversation: Conversation): Promise<string> {
     const digest = this.#digest()
-    await conversation.send({ kind: 'digest', digest: Buffer.from(digest, 'hex') })
+    await conversation.send({ kind: 'digest', digest: fromHex(digest) })
     return digest
   }
 
@@ -81,7 +82,7 @@ export class StatementSharing implements ExchangeKind {
     { ours, theirs }: { readonly ours: string; readonly theirs: Uint8Array },
   ): Promise<void> {
     let shown = ours
-    if (!Buffer.from(theirs).equals(Buffer.from(ours, 'hex'))) {
+    if (toHex(theirs) !== ours) {
       const snapshot = this.#components.ledger.snapshot()
       shown = digestOf(snapshot)
       await Promise.all([this.#sendAll(conversation, snapshot), this.#receiveAll(conversation)])
@@ -142,7 +143,7 @@ function* batchesOf(entries: Iterable<KeyedEntry>): Generator<readonly KeyedEntr
   let batch: KeyedEntry[] = []
   let bytes = 0
   for (const keyed of entries) {
-    const size = Buffer.byteLength(encodeEntry(keyed.entry)) + Buffer.byteLength(keyed.key)
+    const size = byteLength(encodeEntry(keyed.entry)) + byteLength(keyed.key)
     if (batch.length === ENTRIES_PER_MESSAGE || (batch.length > 0 && bytes + size > ENTRIES_MESSAGE_BYTES)) {
       yield batch
       batch = []
@@ -158,3 +159,5 @@ function* batchesOf(entries: Iterable<KeyedEntry>): Generator<readonly KeyedEntr
 function digestOf(snapshot: Snapshot): string {
   return snapshot.digest().buckets[BUCKETS.admission] ?? ''
 }
+
+const byteLength = (text: string) => new TextEncoder().encode(text).length

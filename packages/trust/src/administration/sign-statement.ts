@@ -11,10 +11,12 @@ export interface StatementInit {
   readonly existing: Entry | undefined
   /** Unix time in ms. */
   readonly nowMs: number
+  /** Default: the time, in nanoseconds. */
+  readonly version?: bigint | undefined
 }
 
 export function signStatement(
-  { key, valueText, existing, nowMs }: StatementInit,
+  { key, valueText, existing, nowMs, version }: StatementInit,
   signer: Signer,
 ): KeyedEntry {
   const now = BigInt(Math.floor(nowMs)) * NANOS_PER_MS
@@ -22,7 +24,7 @@ export function signStatement(
   const entry: Entry = {
     value: valueText,
     owner: signer.peerId,
-    version: now > least ? now : least,
+    version: version ?? (now > least ? now : least),
     updatedAt: Math.floor(nowMs / 1000),
     deleted: false,
     sig: null,

@@ -5,11 +5,11 @@
  * names and values.
  */
 import { type PeerId, tryParsePeerId } from '@mesh/core'
-import { createNodeVerifier } from '@mesh/ledger/node'
-import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH } from '../limits.ts'
+import { type Verify, verifySignature } from '@mesh/ledger'
+import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH, MAX_MEMBER_LIFE_MS } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
-
-const verifySignature = createNodeVerifier()
+import { toBase64url, tryFromBase64url } from './encodings.ts'
+import { type PolicyStatement, readPolicyStatement } from './policy-statement.ts'
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
@@ -23,6 +23,8 @@ export interface MemberStatement {
   readonly use: InviteUse | undefined
   /** The entries of a peer that was shut out which stay; undefined where the statement does not name them. */
   readonly kept?: KeptEntries | undefined
+  /** When the membership ends, in Unix ms; undefined: it does not. Only of statements that admit. */
+  readonly until?: number | undefined
 }
 
 /** An administrator's node gave an invite to the peer that claimed it. */
@@ -41,6 +43,8 @@ export interface InviteStatement {
   readonly expiresAt: number
   readonly state: 'open' | 'cancelled'
   readonly label: string
+  /** How long the peer that uses it is a member, in ms; undefined: for good. */
+  readonly memberForMs?: number | undefined
 }
 
 export interface ClaimStatement {
@@ -49,31 +53,60 @@ export interface ClaimStatement {
   readonly peer: PeerId
 }
 
-export type Statement = MemberStatement | InviteStatement | ClaimStatement
+/** Invites need an administrator's approval: a claim alone does not let a peer in. */
+export interface ApprovalStatement {
+  readonly kind: 'approval'
+  readonly admin: PeerId
+  readonly isRequired: boolean
+}
+
+export type Statement =
+  | MemberStatement
+  | InviteStatement
+  | ClaimStatement
+  | ApprovalStatement
+  | PolicyStatement
 
 /** The key and the value of an entry, to be signed by whoever it belongs to. */
 export interface Writing {
   readonly key: string
   readonly valueText: string
+  /** The version of the entry; default: the time. */
+  readonly version?: bigint
 }
 
 export function writeMember(network: string, statement: Omit<MemberStatement, 'kind'>): Writing {
-  const { admin, peer, state, use, kept } = statement
+  const { admin, peer, state, use, kept, until } = statement
   const value = {
     Network: network,
     Peer: peer,
     State: state,
     ...(use !== undefined && { Invite: use.invite, UsedAt: new Date(use.at).toISOString() }),
     ...(kept !== undefined && { Kept: formatKept(kept) }),
+    ...(until !== undefined && { Until: new Date(until).toISOString() }),
   }
   return { key: `${admin}/member/${peer}`, valueText: JSON.stringify(value) }
 }
 
 export function writeInvite(network: string, statement: Omit<InviteStatement, 'kind'>): Writing {
-  const { admin, invite, expiresAt, state, label } = statement
-  const ExpiresAt = new Date(expiresAt).toISOString()
-  const value = { Network: network, Invite: invite, ExpiresAt, State: state, Label: label }
+  const { admin, invite, expiresAt, state, label, memberForMs } = statement
+  const value = {
+    Network: network,
+    Invite: invite,
+    ExpiresAt: new Date(expiresAt).toISOString(),
+    State: state,
+    Label: label,
+    ...(memberForMs !== undefined && { MemberForMs: memberForMs }),
+  }
   return { key: `${admin}/invite/${invite}`, valueText: JSON.stringify(value) }
+}
+
+export function writeApproval(
+  network: string,
+  { admin, isRequired }: Omit<ApprovalStatement, 'kind'>,
+): Writing {
+  const value = { Network: network, Administrator: admin, Required: isRequired }
+  return { key: `${admin}/approval/${admin}`, valueText: JSON.stringify(value) }
 }
 
 /** @param sig the invite's signature over `claimBytes` */
@@ -81,7 +114,7 @@ export function writeClaim(
   network: string,
   { invite, peer, sig }: Omit<ClaimStatement, 'kind'> & { readonly sig: Uint8Array },
 ): Writing {
-  const Sig = Buffer.from(sig).toString('base64url')
+  const Sig = toBase64url(sig)
   return {
     key: `claim/${invite}/${peer}`,
     valueText: JSON.stringify({ Network: network, Invite: invite, Peer: peer, Sig }),
@@ -93,20 +126,34 @@ export function claimBytes(network: string, { invite, peer }: Omit<ClaimStatemen
   return new TextEncoder().encode(JSON.stringify(['mesh invite 1', network, invite, peer]))
 }
 
+interface StatementReading {
+  /** The network's id. */
+  readonly network: string
+  /** Checks the signatures of invites; in plain JavaScript by default. */
+  readonly verify?: Verify | undefined
+}
+
 /**
  * Reads an entry's key and value; undefined for what is no statement of this network. Who signed the entry is the
  * ledger's to check: it must be `ownerOf` the statement.
  */
-export function readStatement(network: string, key: string, valueText: string): Statement | undefined {
+export function readStatement(
+  reading: StatementReading,
+  key: string,
+  valueText: string,
+): Statement | undefined {
+  const { network } = reading
   const [first = '', second = '', third = '', ...more] = key.split('/')
   if (more.length > 0 || (first === 'claim' && valueText.length > MAX_CLAIM_LENGTH)) return undefined
   const value = readObject(valueText)
   if (value === undefined || value['Network'] !== network) return undefined
-  if (first === 'claim') return readClaim(network, { invite: second, peer: third, value })
+  if (first === 'claim') return readClaim(reading, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
+  if (admin !== undefined && second === 'rules' && third === '') return readPolicyStatement(admin, value)
   const subject = tryParsePeerId(third)
   if (admin === undefined || subject === undefined) return undefined
   if (second === 'member') return readMember(admin, subject, value)
+  if (second === 'approval') return readApproval(admin, subject, value)
   return second === 'invite' ? readInvite(admin, subject, value) : undefined
 }
 
@@ -118,35 +165,52 @@ export function ownerOf(statement: Statement): PeerId {
 type Fields = Readonly<Record<string, unknown>>
 
 function readMember(admin: PeerId, peer: PeerId, value: Fields): MemberStatement | undefined {
-  const { Peer, State, Invite, UsedAt, Kept } = value
+  const { Peer, State, Invite, UsedAt, Kept, Until } = value
   if (Peer !== peer || (State !== 'admitted' && State !== 'revoked')) return undefined
-  const member = { kind: 'member', admin, peer, state: State, kept: parseKept(Kept) } as const
+  const until = Until === undefined || State === 'revoked' ? undefined : readTime(Until)
+  // an end that cannot be read admits nobody
+  if (Number.isNaN(until)) return undefined
+  const member = { kind: 'member', admin, peer, state: State, kept: parseKept(Kept), until } as const
   if (Invite === undefined) return { ...member, use: undefined }
   const invite = typeof Invite === 'string' ? tryParsePeerId(Invite) : undefined
   if (invite === undefined) return undefined
-  const at = typeof UsedAt === 'string' ? Date.parse(UsedAt) : Number.NaN
+  const at = readTime(UsedAt)
   return { ...member, use: { invite, at: Number.isNaN(at) ? 0 : at } }
 }
 
 function readInvite(admin: PeerId, invite: PeerId, value: Fields): InviteStatement | undefined {
-  const { Invite, ExpiresAt, State, Label } = value
-  const expiresAt = typeof ExpiresAt === 'string' ? Date.parse(ExpiresAt) : Number.NaN
+  const { Invite, ExpiresAt, State, Label, MemberForMs } = value
+  const expiresAt = readTime(ExpiresAt)
   if (Invite !== invite || Number.isNaN(expiresAt) || (State !== 'open' && State !== 'cancelled'))
     return undefined
   const label = typeof Label === 'string' ? Label.slice(0, MAX_LABEL_LENGTH) : ''
-  return { kind: 'invite', admin, invite, expiresAt, state: State, label }
+  if (MemberForMs === undefined) return { kind: 'invite', admin, invite, expiresAt, state: State, label }
+  if (typeof MemberForMs !== 'number' || !(MemberForMs > 0 && MemberForMs <= MAX_MEMBER_LIFE_MS))
+    return undefined
+  return { kind: 'invite', admin, invite, expiresAt, state: State, label, memberForMs: MemberForMs }
+}
+
+function readApproval(admin: PeerId, subject: PeerId, value: Fields): ApprovalStatement | undefined {
+  const { Administrator, Required } = value
+  if (subject !== admin || Administrator !== admin || typeof Required !== 'boolean') return undefined
+  return { kind: 'approval', admin, isRequired: Required }
+}
+
+/** Reads RFC 3339 as Unix ms; NaN for what is no time. */
+function readTime(value: unknown): number {
+  return typeof value === 'string' ? Date.parse(value) : Number.NaN
 }
 
 function readClaim(
-  network: string,
+  { network, verify = verifySignature }: StatementReading,
   read: { readonly invite: string; readonly peer: string; readonly value: Fields },
 ): ClaimStatement | undefined {
   const { Invite, Peer, Sig } = read.value
   const [invite, peer] = [tryParsePeerId(read.invite), tryParsePeerId(read.peer)]
   if (invite === undefined || peer === undefined) return undefined
   if (Invite !== invite || Peer !== peer || typeof Sig !== 'string' || Sig.length > 128) return undefined
-  const sig = Buffer.from(Sig, 'base64url')
-  if (!verifySignature(invite, claimBytes(network, { invite, peer }), sig)) return undefined
+  const sig = tryFromBase64url(Sig)
+  if (sig === undefined || !verify(invite, claimBytes(network, { invite, peer }), sig)) return undefined
   return { kind: 'claim', invite, peer }
 }
 

@@ -3,7 +3,7 @@ import { createLedger, createSigner, type Ledger, type Signer } from '@mesh/ledg
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { afterEach, expect, test } from 'vitest'
 import type { TrustNetwork } from '../ports.ts'
-import { PeerGuard } from './peer-guard.ts'
+import { createPeerGuard } from './peer-guard.ts'
 
 const LIVENESS_MS = 480_000
 const INTERVAL_MS = 120_000
@@ -28,7 +28,7 @@ async function put(clock: ManualClock, ledger: Ledger, { bucket, key, value }: R
 /** A guard that cleans up, on a node for which `topicPeers` are on the topic. */
 function startGuard(clock: ManualClock, ledger: Ledger, topicPeers: readonly PeerId[]) {
   const network = { publicTopic: undefined, topicPeers: () => topicPeers } as Partial<TrustNetwork>
-  const guard = new PeerGuard(
+  const guard = createPeerGuard(undefined)(
     {
       self: ledger.self,
       network: 'a3aef9821d7c70a7dfd6',
@@ -36,7 +36,6 @@ function startGuard(clock: ManualClock, ledger: Ledger, topicPeers: readonly Pee
       autoclean: true,
       livenessMs: LIVENESS_MS,
       strict: false,
-      privateKey: undefined,
     },
     {
       ledger,

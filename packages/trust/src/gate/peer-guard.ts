@@ -6,42 +6,27 @@
  * 3. With autoclean, a peer that left is removed from the list.
  */
 import type { KeyObject } from 'node:crypto'
-import { BoundedMap, BUCKETS, type Clock, type Logger, type PeerId, type Random } from '@mesh/core'
+import { BoundedMap, BUCKETS, type PeerId } from '@mesh/core'
 import type { Conversation } from '../exchange/conversation.ts'
-import type { ExchangeKind } from '../exchange/exchanges.ts'
 import type { TrustMessage } from '../exchange/trust-message.ts'
 import { ChallengeVerifier, signChallenge } from '../legacy/challenge.ts'
 import { CHALLENGE_GAP_MS, MAX_COUNTED_PEERS, NONCE_BYTES } from '../limits.ts'
-import type { TrustLedger, TrustNetwork } from '../ports.ts'
 import { isAnswer, signAnswer } from './bound-answer.ts'
-import { readAuthKeys } from './trust-list.ts'
+import { readAuthKeys } from './auth-keys.ts'
+import type { CreateGuard, Guard, PeerGuardComponents, PeerGuardInit } from './guard.ts'
 
-export interface PeerGuardInit {
-  readonly self: PeerId
-  /** The id of the network. */
-  readonly network: string
-  readonly intervalMs: number
-  readonly autoclean: boolean
-  /** How long a heartbeat lasts: who is listed for less may not have sent one yet, in ms. */
-  readonly livenessMs: number
-  /** True when the challenges of legacy nodes are neither taken nor sent. */
-  readonly strict: boolean
-  /** This node's key; undefined: it cannot prove anything. */
+/** Gives what makes the guard of a node. @param privateKey this node's key; undefined: it cannot prove anything */
+export function createPeerGuard(privateKey: KeyObject | undefined): CreateGuard {
+  return (init, components) => new PeerGuard({ ...init, privateKey }, components)
+}
+
+interface KeyedGuardInit extends PeerGuardInit {
   readonly privateKey: KeyObject | undefined
 }
 
-interface PeerGuardComponents {
-  readonly ledger: TrustLedger
-  readonly network: TrustNetwork
-  readonly isListed: (peer: string) => boolean
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Logger
-}
-
-export class PeerGuard implements ExchangeKind {
+class PeerGuard implements Guard {
   readonly first = 'nonce'
-  readonly #init: PeerGuardInit
+  readonly #init: KeyedGuardInit
   readonly #components: PeerGuardComponents
   readonly #verifier: ChallengeVerifier
   /** Peers that were asked and could not answer, with the keys of that time: others may be there by now. */
@@ -51,7 +36,7 @@ export class PeerGuard implements ExchangeKind {
   #cancelTick = () => {}
   #ends: (() => void)[] = []
 
-  constructor(init: PeerGuardInit, components: PeerGuardComponents) {
+  constructor(init: KeyedGuardInit, components: PeerGuardComponents) {
     this.#init = init
     this.#components = components
     this.#verifier = new ChallengeVerifier(components.clock)

@@ -3,7 +3,8 @@ import { createLedger, createSigner, type Entry, type Ledger } from '@mesh/ledge
 import { afterEach, expect, test } from 'vitest'
 import { generateEcdsaKey } from '../legacy/ecdsa-keys.ts'
 import { AUTH_KEYS_READ_AT_ONCE } from '../limits.ts'
-import { readAuthKeys, readTrustList } from './trust-list.ts'
+import { readAuthKeys } from './auth-keys.ts'
+import { readTrustList } from './trust-list.ts'
 
 const ledgers: Ledger[] = []
 afterEach(async () => {

@@ -2,15 +2,17 @@
  * Chooses which networks behind peers (bucket `routes`) this node takes. A route never hides a network of the host or of the
  * VPN; wider ones may, because the longest match keeps the nearer. It never takes the addresses by which this node reaches
  * peers. Members that the user did not name get no part of the Internet, no network to which the host has a route, and no
- * network that another member had first.
+ * part of a network that another member had first. Of several routers of one network the best one is taken
+ * (`order-routes.ts`), and the others stand by.
  *
  * Default routes, and nearly default ones, reach the engine only. In the kernel, this node's own connections would run through
  * themselves. `--exit-node` is for the rest of the machine.
  */
+import type { Cidr } from '@mesh/core'
 import { MAX_PEER_ROUTES, MAX_TABLE_ROUTES, MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
 import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import type { TableBuild } from './table-build.ts'
-import type { AcceptPolicy, TableInput } from './table-input.ts'
+import type { AcceptPolicy, HeldRoute, TableInput } from './table-input.ts'
 import {
   covers,
   holdsPrivate,
@@ -21,7 +23,8 @@ import {
   prefixOf,
 } from '../addresses/prefix.ts'
 import type { Route } from '../addresses/read-entry.ts'
-import { chooseRouteEntries, type DatedRoute } from './route-entries.ts'
+import { inOrder } from './order-routes.ts'
+import { chooseRouteEntries } from './route-entries.ts'
 import { defaultRouteByHand, routesRefused } from './table-problems.ts'
 
 /** The networks that are nearer than any route, and would be hidden by a refused one. */
@@ -46,13 +49,15 @@ const TOLD = [
 
 interface AcceptedRoutes {
   readonly accepted: readonly AcceptedRoute[]
+  /** The routers that would take over from those of the accepted routes. */
+  readonly standby: readonly HeldRoute[]
   readonly problems: readonly VpnProblem[]
 }
 
 /** Takes routes into a table, in steps as its machines. */
 export function* acceptRoutes(input: TableInput, build: TableBuild): Generator<void, AcceptedRoutes> {
   const { any, from } = input.accept
-  if (!any && from.size === 0) return { accepted: [], problems: [] }
+  if (!any && from.size === 0) return { accepted: [], standby: [], problems: [] }
   const choice = new RouteChoice(input, build)
   const refused = new Map<IgnoredReason, Route[]>()
   const { routes, left, leftCount } = yield* chooseRouteEntries(input, build)
@@ -67,33 +72,25 @@ export function* acceptRoutes(input: TableInput, build: TableBuild): Generator<v
     else others.push(route)
   }
   build.ignore('tooMany', leftCount)
-  const { accepted } = choice
+  const { accepted, standby } = choice
   const problems = TOLD.flatMap((reason) => {
     const all = refused.get(reason) ?? []
     if (reason !== 'tooMany') return routesRefused(reason, all)
     return routesRefused(reason, [...all, ...left], all.length + leftCount)
   })
   const byHand = accepted.filter(({ inKernel }) => !inKernel)
-  return { accepted, problems: [...problems, ...defaultRouteByHand(byHand)] }
-}
-
-/** Routes of named members first, then those that the table has already, then the older and the wider ones. */
-function inOrder(routes: readonly DatedRoute[], { accept }: TableInput): readonly DatedRoute[] {
-  const rank = ({ peer, isHeld }: DatedRoute) => (accept.from.has(peer) ? 0 : isHeld ? 1 : 2)
-  return routes.toSorted((a, b) => {
-    if (rank(a) !== rank(b)) return rank(a) - rank(b)
-    if (a.version !== b.version) return a.version < b.version ? -1 : 1
-    return a.prefix.bits - b.prefix.bits
-  })
+  return { accepted, standby, problems: [...problems, ...defaultRouteByHand(byHand)] }
 }
 
 /** Takes routes one after the other, each against those that were taken before. */
 class RouteChoice {
   readonly accepted: AcceptedRoute[] = []
+  readonly standby: HeldRoute[] = []
   readonly #accept: AcceptPolicy
   readonly #nearer: Nearer
   readonly #build: TableBuild
   readonly #taken: Route[] = []
+  readonly #takenRanges = new Set<Cidr>()
   #unnamed = 0
 
   constructor(input: TableInput, build: TableBuild) {
@@ -109,18 +106,24 @@ class RouteChoice {
     const reason =
       reasonAgainst(route, this.#accept, this.#nearer) ??
       (isNamed ? undefined : this.#reasonAgainstUnnamed(route)) ??
-      claimRoute(route, this.#build, this.accepted)
+      (this.#takenRanges.has(route.range) ? 'standby' : claimRoute(route, this.#build, this.accepted))
+    if (reason === 'standby') {
+      this.standby.push({ range: route.range, peer: route.peer })
+      return undefined
+    }
     if (reason !== undefined) return reason
     this.#taken.push(route)
+    this.#takenRanges.add(route.range)
     if (!isNamed) this.#unnamed++
     return undefined
   }
 
-  #reasonAgainstUnnamed({ prefix, peer }: Route): IgnoredReason | undefined {
+  #reasonAgainstUnnamed({ range, prefix, peer }: Route): IgnoredReason | undefined {
     if (isPublic(prefix)) return 'publicRange'
     if (this.#nearer.routed.some((range) => covers(range, prefix))) return 'hostRoute'
     if (this.#unnamed >= MAX_UNNAMED_ROUTES) return 'tooMany'
-    const isPart = this.#taken.some((other) => other.peer !== peer && covers(other.prefix, prefix))
+    const isOther = (other: Route) => other.peer !== peer && other.range !== range
+    const isPart = this.#taken.some((other) => isOther(other) && covers(other.prefix, prefix))
     return isPart ? 'partOfOther' : undefined
   }
 }

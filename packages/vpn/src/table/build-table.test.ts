@@ -33,7 +33,7 @@ describe('machines', () => {
     const ExitFaults = ['exit.unheard_of', 5, 'exit.no_route', 'exit.firewall']
     const record = JSON.stringify({ PeerID: A, Hostname: 'gate', Exit: ['ipv4'], ExitFaults })
     const world = alive(A).entry('machines', '10.1.0.2', A, record)
-    const { exit } = build(world, { exit: { wanted: 'gate', pinned: undefined } })
+    const { exit } = build(world, { exit: { wanted: 'gate', pinned: [] } })
     expect(exit).toMatchObject({ offer: { peer: A, faults: ['exit.firewall', 'exit.no_route'] } })
   })
 

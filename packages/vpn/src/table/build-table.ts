@@ -9,7 +9,7 @@ import type { AcceptedRoute, IgnoredReason, VpnProblem } from '../vpn.ts'
 import { acceptRoutes } from './accept-routes.ts'
 import type { ExitChoice } from './choose-exit.ts'
 import { TableBuild, type TablePeer } from './table-build.ts'
-import type { TableInput } from './table-input.ts'
+import type { HeldRoute, TableInput } from './table-input.ts'
 
 export interface VpnTable {
   readonly peers: ReadonlyMap<PeerId, TablePeer>
@@ -18,6 +18,8 @@ export interface VpnTable {
   /** Undefined where no exit was asked for. */
   readonly exit: ExitChoice | undefined
   readonly accepted: readonly AcceptedRoute[]
+  /** The routers that would take over from those of accepted routes. */
+  readonly standby: readonly HeldRoute[]
   /** The accepted routes that the kernel gets. */
   readonly kernelRoutes: readonly Cidr[]
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
@@ -28,6 +30,14 @@ export interface VpnTable {
   readonly silent: ReadonlySet<string>
   /** When the first of the other owners has no heartbeat any more, in Unix ms; undefined: never. */
   readonly expiresAt: number | undefined
+}
+
+/** The members of which one takes the place of another: routers of one network, and exits. Those in use come first. */
+export function contestedIn({ accepted, standby, exit }: VpnTable): ReadonlySet<PeerId> {
+  const ranges = new Set(standby.map(({ range }) => range))
+  const inUse = accepted.filter(({ range }) => ranges.has(range)).map(({ peer }) => peer)
+  const exits = exit?.state === 'chosen' && exit.standby.length > 0 ? [exit.offer.peer, ...exit.standby] : []
+  return new Set([...exits.slice(0, 1), ...inUse, ...exits, ...standby.map(({ peer }) => peer)])
 }
 
 /** Builds a table at once. */
@@ -53,6 +63,7 @@ export function* tableSteps(input: TableInput): Generator<void, VpnTable> {
     guests: build.guests,
     exit,
     accepted: routes.accepted,
+    standby: routes.standby,
     kernelRoutes: routes.accepted.filter(({ inKernel }) => inKernel).map(({ range }) => range),
     ignored: build.ignored,
     problems: [...build.problems, ...routes.problems],

@@ -3,14 +3,14 @@
  * all of them took two seconds at first, and half a second for each table after that. So
  * members come round robin, each with what the table has already of it and then its oldest, until there are enough.
  */
-import { Heap } from '@mesh/core'
+import { BUCKETS, Heap, parseProviderKey } from '@mesh/core'
 import type { KeyedEntry } from '@mesh/ledger'
 import { MAX_UNNAMED_ROUTES, STEP_ENTRIES } from '../limits.ts'
 import { isOwnersWord, readRoute, type Route } from '../addresses/read-entry.ts'
 import type { TableBuild } from './table-build.ts'
 import type { TableInput } from './table-input.ts'
 
-/** A route with the version of its entry: its owner's word for when it was claimed. */
+/** A route with the version of its entry: its owner's word for when it was claimed; also of one beside a key's owner. */
 export interface DatedRoute extends Route {
   readonly version: bigint
   /** The table had it already. */
@@ -80,9 +80,9 @@ function* byOwner(
   const holders = new Map<string, string>(held.map(({ range, peer }) => [range, peer]))
   const groups = new Map<string, RouteEntry[]>()
   let seen = 0
-  for (const { bucket, key, entry } of snapshot.entries('routes')) {
+  for (const { bucket, key, entry } of told(snapshot)) {
     if (++seen % STEP_ENTRIES === 0) yield
-    if (entry.deleted || entry.owner === self) continue
+    if (key === undefined || entry.deleted || entry.owner === self) continue
     if (!build.owners.isLive(entry.owner)) {
       build.ignore('ownerDead')
       continue
@@ -94,6 +94,15 @@ function* byOwner(
     else known.push(each)
   }
   return groups
+}
+
+/** The entries of routers: owners of keys, and those beside them, by the network; undefined: it is about no route. */
+function* told(snapshot: TableInput['snapshot']): Generator<Omit<KeyedEntry, 'key'> & { key?: string }> {
+  yield* snapshot.entries(BUCKETS.routes)
+  for (const { bucket, key, entry } of snapshot.entries(BUCKETS.providers)) {
+    const read = entry.deleted ? undefined : parseProviderKey(key)
+    yield read?.bucket === BUCKETS.routes ? { bucket, key: read.name, entry } : { bucket, entry }
+  }
 }
 
 /** Where entries are not their owners' alone, they count for whom they name. */

@@ -113,12 +113,13 @@ export class TableBuild {
 
   /** Gives what nobody owns to the exit; before accepted routes, so that a default route of others loses. */
   addExit(): ExitChoice | undefined {
-    const { exit } = this.#input
+    const { exit, reachOf } = this.#input
     if (exit === undefined) return undefined
     const choice = chooseExit(exit, {
       offers: this.#exits,
       isPeer: (peer) => this.peers.has(peer),
       ownerOf: (address) => this.#holders.get(hostRange(address)),
+      reachOf,
     })
     if (choice.state === 'chosen') {
       for (const range of DEFAULT_ROUTES) this.claim(range, choice.offer.peer)

@@ -6,6 +6,7 @@ import type { Guest } from '../guests/guest-file.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
 import type { AcceptedRoute, StaticPeer, VpnComponents, VpnInit } from '../vpn.ts'
 import type { ExitWish } from './choose-exit.ts'
+import type { PeerReach } from './order-routes.ts'
 
 export type TableSnapshot = Pick<Snapshot, 'entries' | 'getLive' | 'isOwnerLive'>
 
@@ -35,6 +36,8 @@ export interface TableInput {
   /** The member that a person named for all that leaves for the Internet. */
   readonly exit?: ExitWish | undefined
   readonly accept: AcceptPolicy
+  /** How a router or exit is reached now; where several do the same, it decides. Default: all are reached. */
+  readonly reachOf?: (peer: PeerId) => PeerReach
   /** The routes of the table before this one, and of an earlier run: they stay, whoever claims parts of them. */
   readonly held?: readonly HeldRoute[]
   /** The networks that this node routes for others. */
@@ -70,6 +73,7 @@ interface TableInputsInit {
   readonly own: () => readonly AddressInRange[]
   /** The name of the VPN's interface, whose networks are not the host's. */
   readonly interfaceName: () => string
+  readonly reachOf: (peer: PeerId) => PeerReach
 }
 
 /** True when this node takes networks that others advertise. */
@@ -82,7 +86,7 @@ export function takesRoutes({
 
 /** The returned function gives the input as it is then. */
 export function tableInputs(
-  { options, derivedRange, ranges, own, guests, exit, interfaceName }: TableInputsInit,
+  { options, derivedRange, ranges, own, guests, exit, interfaceName, reachOf }: TableInputsInit,
   { ledger, clock, host }: Pick<VpnComponents, 'ledger' | 'clock' | 'host'>,
 ): () => TableInput {
   const { acceptRoutes = false, acceptRoutesFrom = [] } = options
@@ -110,6 +114,7 @@ export function tableInputs(
     guests: guests(),
     exit: exit(),
     accept: { any: acceptRoutes, from: new Set(acceptRoutesFrom) },
+    reachOf,
     advertised: options.advertiseRoutes ?? [],
     connected: host
       .networks()

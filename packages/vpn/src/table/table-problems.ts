@@ -77,28 +77,6 @@ export function routesRefused(
   ]
 }
 
-/** The problem of networks that this node should advertise, and another member advertises already; none without such. */
-export function routesOfOthers(routes: readonly OthersRoute[]): VpnProblem[] {
-  const [first] = routes
-  if (first === undefined) return []
-  const nameOf = ({ peer, hostname }: OthersRoute) =>
-    hostname === '' ? shortPeerId(peer) : `${hostname} (${shortPeerId(peer)})`
-  return [
-    {
-      code: 'vpn.route_of_other',
-      severity: 'warning',
-      title: `Not advertised by this node, because another member does so: ${named(routes, (route) => `${route.range} by ${nameOf(route)}`)}`,
-      hint: `A network has one router at a time, and this node takes over when the other one stops. To use this one now, start ${nameOf(first)} without --advertise-route ${first.range}.`,
-    },
-  ]
-}
-
-/** A network of this node that another live member advertises. */
-export interface OthersRoute extends Pick<Route, 'range' | 'peer'> {
-  /** The member's name; '' where none is known. */
-  readonly hostname: string
-}
-
 export function defaultRouteByHand(routes: readonly AcceptedRoute[]): VpnProblem[] {
   if (routes.length === 0) return []
   return [

@@ -103,7 +103,7 @@ export class TableWatch {
     this.#isBuilding = true
     this.#isOutdated = false
     this.#beats.clear()
-    const steps = tableSteps({ ...input, held: [...this.#held, ...this.#remembered] })
+    const steps = tableSteps({ ...input, held: [...this.#remembered, ...this.#held] })
     let isDone = false
     const endBuild = this.#budget.walk('control', steps, (table) => {
       isDone = true
@@ -139,7 +139,8 @@ export class TableWatch {
     const { followsRoutes, advertisesRoutes } = this.#init
     const matters = event.changes.some(({ bucket, key, entry }) => {
       if (bucket === 'machines') return true
-      if (bucket === 'routes') return followsRoutes || advertisesRoutes
+      if (bucket === BUCKETS.routes || (bucket === BUCKETS.providers && key.startsWith(BUCKETS.routes)))
+        return followsRoutes || advertisesRoutes
       if (bucket !== BUCKETS.healthcheck) return false
       if (this.#isBuilding) this.#beats.add(key)
       // a heartbeat of somebody who is alive anyway changes nothing

@@ -187,6 +187,11 @@ export class Tunnels {
     }
   }
 
+  /** Probes the path over UDP to the peer now: a loss shows as `onUdpPath`. */
+  ask(peer: PeerId): void {
+    void this.#paths.measure(peer, AbortSignal.abort()).catch(() => {})
+  }
+
   /** Connects first when need be. @throws MeshError `p2p.unreachable`, `vpn.unreachable`; the signal's reason */
   async probe(peer: PeerId, signal: AbortSignal): Promise<TunnelProbe> {
     const overUdpMs = await this.#paths.measure(peer, signal)

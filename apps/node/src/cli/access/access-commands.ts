@@ -30,7 +30,10 @@ export const accessCommands: readonly Command[] = [
     summary: 'make an invite, with which one machine lets itself in',
     description:
       'Prints its code once. The machine joins with the token and --invite CODE. Until it ends, the one who has the code first is in.',
-    examples: ['mesh admin invite --expires 1h --label laptop'],
+    examples: [
+      'mesh admin invite --expires 1h --label laptop',
+      'mesh admin invite --member-for 8h --label contractor',
+    ],
     load: async () => (await import('./admin.ts')).runAdminInvite,
   },
   {
@@ -42,9 +45,30 @@ export const accessCommands: readonly Command[] = [
   {
     name: 'admin admit',
     arguments: ['PEER'],
-    summary: 'let a peer in, by its id or name; also one that was shut out',
-    examples: ['mesh admin admit 12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'],
+    summary: 'let a peer in, by its id or name; also one that was shut out, or whose membership ends',
+    description:
+      'With --for the membership ends by itself: from then on every node refuses the peer, by its own clock. Say it again before the end to renew the membership without a break.',
+    examples: [
+      'mesh admin admit 12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB',
+      'mesh admin admit laptop --for 30d',
+    ],
     load: async () => (await import('./admin-member.ts')).runAdminAdmit,
+  },
+  {
+    name: 'admin approve',
+    arguments: ['PEER'],
+    summary: 'let in a peer that waits, by its id or name',
+    examples: ['mesh admin approve laptop', 'mesh admin approve laptop --for 30d'],
+    load: async () => (await import('./admin-member.ts')).runAdminApprove,
+  },
+  {
+    name: 'admin approval',
+    arguments: ['on|off'],
+    summary: 'ask for approval of each machine that uses an invite, or let invites be enough again',
+    description:
+      'With approval an invite brings a machine to waiting only, on all nodes, until an administrator says `mesh admin approve`. Without administrators of the network nothing waits.',
+    examples: ['mesh admin approval on'],
+    load: async () => (await import('./admin.ts')).runAdminApproval,
   },
   {
     name: 'admin revoke',

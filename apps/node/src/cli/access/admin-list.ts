@@ -6,12 +6,23 @@ import { formatTable } from '../format-table.ts'
 
 export const runAdminList = asking((client) => client.getAdmission(), formatAdmission)
 
-function formatAdmission({ Administrators, HoldsKey, Members, Invites }: AdmissionView): string {
+function formatAdmission({
+  Administrators,
+  NeedsApproval,
+  HoldsKey,
+  Members,
+  Invites,
+}: AdmissionView): string {
   if (Administrators.length === 0) {
     return 'This network has no administrators: anyone who has its token is in. `mesh admin init` makes one.\n'
   }
   const key = HoldsKey ? '; this node holds the key' : ''
-  const members = Members.map(({ PeerID, Name, State }) => [printable(Name), State, PeerID])
+  const members = Members.map(({ PeerID, Name, State, EndsAt }) => [
+    printable(Name),
+    State,
+    EndsAt ?? '',
+    PeerID,
+  ])
   const invites = Invites.map(({ Invite, Label, State, ExpiresAt, Claims }) => [
     printable(Label),
     State,
@@ -21,7 +32,10 @@ function formatAdmission({ Administrators, HoldsKey, Members, Invites }: Admissi
   ])
   return [
     `Administrators: ${Administrators.join(', ')}${key}\n`,
-    formatTable(['NAME', 'STATE', 'PEER'], members),
+    ...(NeedsApproval
+      ? ['Invites need approval: `mesh admin approve PEER` lets a waiting machine in.\n']
+      : []),
+    formatTable(['NAME', 'STATE', 'ENDS', 'PEER'], members),
     ...(invites.length === 0
       ? []
       : [formatTable(['LABEL', 'STATE', 'EXPIRES', 'USED BY', 'INVITE'], invites)]),

@@ -1,4 +1,4 @@
-/** Admits and revokes members: `mesh admin admit`, `mesh admin revoke`. */
+/** Admits and revokes members: `mesh admin admit`, `mesh admin approve`, `mesh admin revoke`. */
 import { MeshError, tryParsePeerId } from '@mesh/core'
 import type { AdmissionView } from '@mesh/api-contract'
 import { printableJson } from '../../words/printable.ts'
@@ -7,13 +7,23 @@ import { findNode } from '../find-node.ts'
 
 export const runAdminAdmit: Run = (call) => setMember(call, 'admitted')
 
+export const runAdminApprove: Run = (call) => setMember(call, 'admitted', requireWaiting)
+
 export const runAdminRevoke: Run = (call) => setMember(call, 'revoked')
 
-async function setMember(call: Call, state: 'admitted' | 'revoked'): Promise<number> {
+async function setMember(
+  call: Call,
+  state: 'admitted' | 'revoked',
+  check: (peer: string, admission: AdmissionView) => void = () => {},
+): Promise<number> {
   const { positionals, settings, out } = call
   const client = await findNode(call)
-  const peer = findPeer(positionals[0] ?? '', await client.getAdmission())
-  const answer = await client.putMember({ peer, body: { State: state } })
+  const admission = await client.getAdmission()
+  const peer = findPeer(positionals[0] ?? '', admission)
+  check(peer, admission)
+  const seconds = Math.floor(settings.for / 1_000)
+  const lasts = state === 'admitted' && seconds > 0 && { ForSeconds: seconds }
+  const answer = await client.putMember({ peer, body: { State: state, ...lasts } })
   const after = (await client.getAdmission()).Members.find(({ PeerID }) => PeerID === peer)
   const other = state === 'admitted' && after?.State === 'revoked' ? after.Administrator : null
   if (other !== null) {
@@ -21,9 +31,23 @@ async function setMember(call: Call, state: 'admitted' | 'revoked'): Promise<num
       hint: 'What you said is kept, and counts once that administrator lets the peer in again.',
     })
   }
-  const what = state === 'admitted' ? 'is let in' : 'is shut out'
+  const until = after?.EndsAt == null ? '' : ` until ${after.EndsAt}`
+  const what = state === 'admitted' ? `is let in${until}` : 'is shut out'
   out(settings.json ? printableJson({ ...answer, PeerID: peer }) : `${peer} ${what}\n`)
   return 0
+}
+
+/** @throws MeshError `node.bad_input` */
+function requireWaiting(peer: string, { Members }: AdmissionView): void {
+  const state = Members.find(({ PeerID }) => PeerID === peer)?.State
+  if (state === 'waiting') return
+  throw new MeshError(
+    'node.bad_input',
+    `${peer} does not wait${state === undefined ? '' : `: it is ${state}`}`,
+    {
+      hint: '`mesh admin list` shows who waits; `mesh admin admit PEER` lets in any peer.',
+    },
+  )
 }
 
 /** @throws MeshError `node.bad_input` */

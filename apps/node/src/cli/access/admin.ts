@@ -1,5 +1,5 @@
 /** `mesh admin init`, `invite`, `cancel`: who may use a network whose token names administrators. */
-import { systemRandom } from '@mesh/core'
+import { MeshError, systemRandom } from '@mesh/core'
 import { encodeToken } from '@mesh/network'
 import { createLogger } from '../../log/create-logger.ts'
 import { printableJson } from '../../words/printable.ts'
@@ -36,8 +36,12 @@ export const runAdminInit: Run = async (call) => {
 export const runAdminInvite: Run = async (call) => {
   const { settings, out, note } = call
   const client = await findNode(call)
-  const { expires, label } = settings
-  const body = { LifeSeconds: Math.floor(expires / 1_000), ...(label !== undefined && { Label: label }) }
+  const { expires, label, memberFor } = settings
+  const body = {
+    LifeSeconds: Math.floor(expires / 1_000),
+    ...(label !== undefined && { Label: label }),
+    ...(memberFor > 0 && { MemberForSeconds: Math.floor(memberFor / 1_000) }),
+  }
   const invite = await client.createInvite({ body })
   if (settings.json) out(printableJson(invite, 2))
   else {
@@ -45,6 +49,22 @@ export const runAdminInvite: Run = async (call) => {
     note(`For one machine, until ${invite.ExpiresAt}: mesh --token-file FILE --invite CODE`)
     note(`As a link, which --invite takes as well: ${invite.Link}`)
   }
+  return 0
+}
+
+export const runAdminApproval: Run = async (call) => {
+  const { positionals, settings, out } = call
+  const word = positionals[0] ?? ''
+  if (word !== 'on' && word !== 'off')
+    throw new MeshError('node.bad_input', `${JSON.stringify(word)} is neither on nor off`, {
+      hint: 'Say `mesh admin approval on` or `mesh admin approval off`.',
+    })
+  const client = await findNode(call)
+  await client.putApproval({ body: { Required: word === 'on' } })
+  const { NeedsApproval } = await client.getAdmission()
+  if (settings.json) out(printableJson({ NeedsApproval }))
+  else out(NeedsApproval ? 'invites need approval\n' : 'invites need no approval\n')
+  if (NeedsApproval && word === 'off') call.note('Another administrator still asks for approval.')
   return 0
 }
 

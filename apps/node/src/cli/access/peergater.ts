@@ -3,7 +3,7 @@ import { printableJson } from '../../words/printable.ts'
 import type { Run } from '../command.ts'
 
 export const runGenerateKey: Run = async ({ settings, out }) => {
-  const { generateEcdsaKey } = await import('@mesh/trust')
+  const { generateEcdsaKey } = await import('@mesh/trust/node')
   const { privateKey, publicKey } = generateEcdsaKey()
   if (settings.json) {
     const both = settings.privkey === settings.pubkey

@@ -90,19 +90,35 @@ const isLoss = (reason: string) => DROP_REASONS[reason]?.isLoss !== false
 
 function vpnLines({ State, Interface, MTU, Addresses, Routes, Drops, ...exits }: VpnView): readonly string[] {
   const device = Interface === null ? [] : [`${Interface} with MTU ${MTU}`]
-  const accepted = Routes.Accepted.map(({ CIDR, PeerID }) => `${CIDR} by ${shortPeerId(PeerID)}`)
+  const accepted = Routes.Accepted.map(
+    ({ CIDR, PeerID, Standby }) => `${CIDR} by ${shortPeerId(PeerID)}${standbyText(Standby)}`,
+  )
   const dropped = Object.entries(Drops)
     .filter(([reason]) => isLoss(reason))
     .toSorted(([, a], [, b]) => b - a)
   return [
     `vpn       ${[State, ...device, ...Addresses].join(', ')}`,
-    ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${Routes.Advertised.join(', ')}`]),
+    ...(Routes.Advertised.length === 0 ? [] : [`routes    advertises ${advertisedText(Routes)}`]),
     ...(accepted.length === 0 ? [] : [`routes    reaches ${accepted.join(', ')}`]),
     ...exitLines(exits),
     ...dropped.map(
       ([reason, count]) => `dropped   ${count} packets (${reason}): ${DROP_REASONS[reason]?.title ?? ''}`,
     ),
   ].map(printable)
+}
+
+/** Names the networks of this node; where others advertise one too, it says whether this node goes first. */
+function advertisedText({ Advertised, Own }: VpnView['Routes']): string {
+  const textOf = (range: string) => {
+    const own = Own.find(({ CIDR }) => CIDR === range)
+    if (own === undefined || own.Others.length === 0) return range
+    return `${range} (${own.State}, also by ${own.Others.map(shortPeerId).join(' and ')})`
+  }
+  return Advertised.map(textOf).join(', ')
+}
+
+function standbyText(peers: readonly string[]): string {
+  return peers.length === 0 ? '' : ` (on standby: ${peers.map(shortPeerId).join(' and ')})`
 }
 
 export function exitLines({
@@ -116,11 +132,11 @@ export function exitLines({
       `exit      offered to members for ${families(OffersExit) || 'nothing: this machine forwards nothing'}`,
     )
   if (ExitNode !== null) {
-    const { Wanted, PeerID, Hostname, State, Families } = ExitNode
+    const { Wanted, PeerID, Hostname, State, Families, Standby } = ExitNode
     const who = PeerID === null ? Wanted : `${Hostname || Wanted} (${shortPeerId(PeerID)})`
     const how =
       State === 'up' ? `up, for ${families(Families)}` : `${State}: packets to the Internet are dropped`
-    lines.push(`exit      by ${who}, ${how}`)
+    lines.push(`exit      by ${who}, ${how}${standbyText(Standby)}`)
   }
   return lines
 }

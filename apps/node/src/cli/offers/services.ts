@@ -71,7 +71,7 @@ export function formatServices({ Services, Connections, Files, Downloads, Egress
     ),
     table(
       'Connected by this node',
-      ['SERVICE', 'LISTEN', 'STATE', 'PROVIDER', 'OPEN', 'IN', 'OUT', 'LAST ERROR'],
+      ['SERVICE', 'LISTEN', 'STATE', 'PROVIDER', 'PROVIDERS', 'OPEN', 'IN', 'OUT', 'LAST ERROR'],
       Connections.map(connectionRow),
     ),
     table(
@@ -94,7 +94,11 @@ export function formatServices({ Services, Connections, Files, Downloads, Egress
       ['LISTEN', 'LEAVES THROUGH', 'OPEN', 'IN', 'OUT', 'LAST ERROR'],
       Egress.Proxy === null ? [] : [proxyRow(Egress.Proxy)],
     ),
-    table('Services of members', ['SERVICE', 'PROVIDER'], Members.Services.map(memberRow)),
+    table(
+      'Services of members',
+      ['SERVICE', 'PROVIDER', 'PROVIDERS'],
+      Members.Services.map(memberServiceRow),
+    ),
     table('Files of members', ['FILE', 'SENDER'], Members.Files.map(memberRow)),
   ].filter((text) => text !== '')
   if (tables.length > 0) return tables.join('\n')
@@ -107,7 +111,7 @@ function table(title: string, head: readonly string[], rows: readonly (readonly 
 
 function serviceRow(service: NodeServiceView): readonly string[] {
   const { Name, Target, State, Owner, OpenConnections, BytesIn, BytesOut, LastError } = service
-  const state = Owner === null ? State : `${State} (by ${shortPeerId(Owner)})`
+  const state = Owner === null ? State : `${State} (beside ${shortPeerId(Owner)})`
   return [
     Name,
     Target,
@@ -120,13 +124,14 @@ function serviceRow(service: NodeServiceView): readonly string[] {
 }
 
 function connectionRow(connection: NodeConnectionView): readonly string[] {
-  const { Name, Listen, State, Provider, Path, Transport, OpenConnections, BytesIn, BytesOut, LastError } =
-    connection
+  const { Name, Listen, State, Provider, Providers, Path, Transport } = connection
+  const { OpenConnections, BytesIn, BytesOut, LastError } = connection
   return [
     Name,
     Listen,
     joined([State, wayOf({ Path, Transport })]),
     Provider === null ? '-' : shortPeerId(Provider),
+    String(Providers),
     String(OpenConnections),
     formatBytes(BytesIn),
     formatBytes(BytesOut),
@@ -198,4 +203,8 @@ function joined(parts: readonly string[]): string {
 
 function memberRow({ Name, PeerID }: ServiceView | FileView): readonly string[] {
   return [Name, shortPeerId(PeerID)]
+}
+
+function memberServiceRow({ Name, PeerID, Providers = [] }: ServiceView): readonly string[] {
+  return [Name, shortPeerId(PeerID), String(1 + Providers.length)]
 }

@@ -14,12 +14,14 @@ const member = (PeerID: string, State: AdmissionView['Members'][number]['State']
   Name,
   State,
   Administrator: ADMIN,
+  EndsAt: null,
 })
 const invite = (Label: string, State: AdmissionView['Invites'][number]['State'], Claims: string[] = []) => ({
   Invite: SELF.peerId,
   Administrator: ADMIN,
   Label,
   ExpiresAt: '2030-01-01T00:00:00Z',
+  MemberForSeconds: null,
   State,
   Claims,
 })
@@ -32,6 +34,7 @@ function withAdmission(changes: Partial<AdmissionView>): FakeNode {
       Peerguard: false,
       Gate: false,
       Administrators: [ADMIN],
+      NeedsApproval: false,
       HoldsKey: true,
       Revoked: false,
       Members: [],
@@ -69,6 +72,22 @@ test('who waits stands first, and is let in with one click', async () => {
   await eventually(() =>
     expect(node.bodies.get(`PUT /api/admission/members/${NAS.peerId}`)).toBe('{"State":"admitted"}'),
   )
+})
+
+test('a membership says when it ends, and approval of invites is switched on', async () => {
+  const soon = new Date(Date.now() + 2 * 24 * 3_600_000 + 60_000).toISOString()
+  const node = withAdmission({
+    Members: [
+      { ...member(NAS.peerId, 'admitted', 'nas'), EndsAt: soon },
+      { ...member(CABIN.peerId, 'ended', 'cabin'), EndsAt: '2020-01-01T00:00:00Z' },
+    ],
+  })
+  node.answer('PUT /api/admission/approval', stated)
+  open(node, '/access')
+  await text(/ends in 2 d/)
+  expect(screen.getByRole('button', { name: 'Let in again cabin' })).toBeDefined()
+  fireEvent.click(screen.getByRole('button', { name: 'Ask for approval' }))
+  await eventually(() => expect(node.bodies.get('PUT /api/admission/approval')).toBe('{"Required":true}'))
 })
 
 test('shutting out asks first, says what stops, and keeps the reason when the node refuses', async () => {
@@ -179,6 +198,7 @@ test('what cannot be read is said, with a way to try again', async () => {
     body: {
       Peerguard: true,
       Gate: true,
+      NeedsApproval: false,
       Administrators: [],
       HoldsKey: false,
       Revoked: false,

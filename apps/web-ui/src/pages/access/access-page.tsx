@@ -1,7 +1,8 @@
-import { useSearch } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import type { AdmissionView } from '@mesh/api-contract'
+import { useSetApproval } from '../../data/changes.ts'
 import { useAdmission } from '../../data/reads.ts'
 import { useMachines } from '../../data/machines.tsx'
 import { FilterField } from '../../frame/filter-field.tsx'
@@ -10,7 +11,7 @@ import { accessInWords, sortInvites, sortMembers } from '../../model/access-word
 import { nameOrOwn } from '../../model/machine.ts'
 import { Button } from '../../parts/button.tsx'
 import { Command, Copy } from '../../parts/copy.tsx'
-import { EmptyNote, Unread } from '../../parts/notes.tsx'
+import { EmptyNote, Unread, WriteErrorNote } from '../../parts/notes.tsx'
 import { useRowWalk } from '../../parts/rows.tsx'
 import page from '../page.module.css'
 import css from './access.module.css'
@@ -29,6 +30,9 @@ export function AccessPage() {
       <section className={`${page.list} ${css.scroll}`} aria-label="Access" ref={list}>
         <header className={page.head}>
           <h1>Access</h1>
+          <Link to="/access/rules" className={page.link}>
+            Rules: who may reach what
+          </Link>
           <FilterField />
           {data?.HoldsKey === true && (
             <Button className={page.aside} onClick={() => setInviting(true)}>
@@ -79,6 +83,7 @@ function Lists({ admission }: { admission: AdmissionView }) {
             )}
           </Section>
           <Section title="Invites" count={invites.length}>
+            <ApprovalSwitch isOn={admission.NeedsApproval} canChange={HoldsKey} />
             {invites.length === 0 ? (
               <p className={css.hint}>
                 {q === ''
@@ -92,6 +97,26 @@ function Lists({ admission }: { admission: AdmissionView }) {
           <AdministratorKeys ids={Administrators} />
         </>
       )}
+    </>
+  )
+}
+
+/** Whether an invite is enough, or an administrator lets each machine in. */
+function ApprovalSwitch({ isOn, canChange }: { isOn: boolean; canChange: boolean }) {
+  const set = useSetApproval()
+  return (
+    <>
+      <p className={css.hint}>
+        {isOn
+          ? 'Approval is on: a machine with an invite waits until an administrator lets it in. '
+          : 'An invite is enough to be let in. '}
+        {canChange && (
+          <Button tone="quiet" busy={set.isPending} onClick={() => set.isPending || set.mutate(!isOn)}>
+            {isOn ? 'Ask for no approval' : 'Ask for approval'}
+          </Button>
+        )}
+      </p>
+      <WriteErrorNote error={set.error} />
     </>
   )
 }

@@ -32,6 +32,7 @@ const MEMBER_COLUMNS: readonly Column[] = [
 export function MemberRows({ rows, name, canChange }: AccessRowsProps<Member>) {
   const [revoking, setRevoking] = useState<string>()
   const set = useSetMember()
+  const now = useNow()
   return (
     <>
       <WriteErrorNote error={set.error} />
@@ -43,14 +44,14 @@ export function MemberRows({ rows, name, canChange }: AccessRowsProps<Member>) {
         rowKey={({ PeerID }) => PeerID}
         renderCells={(member) => {
           const { PeerID: peer, State } = member
-          const { tone, word, detail } = memberState(member)
+          const { tone, word, detail } = memberState(member, now)
           return (
             <>
               <Cell className={css.name} title={name(peer)}>
                 <Glyph id={peer} />
                 <span>{name(peer)}</span>
               </Cell>
-              <Cell>
+              <Cell {...(member.EndsAt !== null && { title: exactTime(Date.parse(member.EndsAt)) })}>
                 <StateMark tone={tone} word={word}>
                   {detail}
                 </StateMark>
@@ -111,7 +112,7 @@ const SHUT_OUT = 'Shut out'
 function actionsOn(state: Member['State']): readonly string[] {
   if (state === 'admitted') return [SHUT_OUT]
   if (state === 'provisional') return ['Confirm', SHUT_OUT]
-  return [state === 'revoked' ? 'Let in again' : 'Let in']
+  return [state === 'waiting' ? 'Let in' : 'Let in again']
 }
 
 const INVITE_COLUMNS: readonly Column[] = [

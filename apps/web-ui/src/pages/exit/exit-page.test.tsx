@@ -14,6 +14,7 @@ const UP = {
   Hostname: 'nas',
   State: 'up',
   Families: ['ipv4', 'ipv6'],
+  Standby: [],
 }
 
 test('an exit node is chosen among those who offer one, and left again', async () => {
@@ -57,6 +58,26 @@ test('two members that call themselves alike are told apart before one of them l
   const name = `Send all Internet traffic through nas (${short})?`
   expect(await screen.findByRole('dialog', { name })).toBeDefined()
   within(screen.getByRole('status', { name: 'In use' })).getByText(`nas (${other})`)
+})
+
+test('of several exit nodes the nearest may be used, and the page says how many take over', async () => {
+  const node = createFakeNode()
+  const Peers = vpnStatus(NO_EXIT).Peers.map((each) => ({ ...each, OffersExit: ['ipv4', 'ipv6'] }))
+  node.answer('/api/vpn', ok(vpnStatus(NO_EXIT, { Peers })))
+  node.answer('PUT /api/vpn/exit-node', () => {
+    const any = vpnStatus({ ...UP, Wanted: 'any', Standby: [CABIN.peerId] }, { Peers })
+    node.answer('/api/vpn', ok(any))
+    return { status: 200, body: any }
+  })
+  open(node, '/exit')
+  fireEvent.click(await screen.findByRole('button', { name: 'Use the nearest one' }))
+  const question = await screen.findByRole('dialog', {
+    name: 'Send all Internet traffic through the nearest exit node?',
+  })
+  within(question).getByText('mesh exit-node any')
+  fireEvent.click(within(question).getByRole('button', { name: 'Use it' }))
+  expect(await text(/goes through it\. 1 other takes over when it fails/)).toBeDefined()
+  expect(JSON.parse(node.bodies.get('PUT /api/vpn/exit-node') ?? '')).toEqual({ Exit: 'any' })
 })
 
 test.each([

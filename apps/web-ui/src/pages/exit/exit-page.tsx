@@ -21,6 +21,9 @@ import { EmptyPicture } from '../../parts/empty-picture.tsx'
 import page from '../page.module.css'
 import css from './exit.module.css'
 
+/** The word for whichever exit node is nearest, and how people read it. */
+const [ANY, NEAREST] = ['any', 'the nearest exit node']
+
 /** A member that offers to be the exit. */
 type Offer = VpnView['Peers'][number]
 
@@ -65,6 +68,7 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
   const isWanted = (offer: Offer) =>
     [name(offer), offer.PeerID, ...offer.Addresses].some((text) => text.toLowerCase().includes(filter))
   const found = offers.find(({ PeerID }) => PeerID === asked?.peer)
+  const askedName = found === undefined ? (asked?.peer === ANY ? NEAREST : undefined) : name(found)
   return (
     <>
       <ExitNow
@@ -78,6 +82,11 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
         <h2>
           Offered <span>by members</span>
         </h2>
+        {offers.length > 1 && ExitNode?.Wanted !== ANY && (
+          <Button disabled={choose.isPending || OffersExit !== null} onClick={() => setAsked({ peer: ANY })}>
+            Use the nearest one
+          </Button>
+        )}
         {offers.length === 0 && <EmptyPicture of="exit" />}
         {offers.length === 0 && (
           <p className={css.faint}>
@@ -100,9 +109,9 @@ function ExitChoice({ vpn, filter }: { vpn: VpnView; filter: string }) {
           <p className={css.faint}>Nobody here fits the filter.</p>
         )}
       </section>
-      {asked !== undefined && (asked.peer === null || found !== undefined) && (
+      {asked !== undefined && (asked.peer === null || askedName !== undefined) && (
         <AskFirst
-          name={found === undefined ? undefined : name(found)}
+          name={askedName}
           peer={asked.peer}
           onClose={() => setAsked(undefined)}
           onConfirm={() => choose.mutate(asked.peer)}

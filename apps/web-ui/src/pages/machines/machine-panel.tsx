@@ -12,6 +12,7 @@ import { MachineCommands } from './machine-commands.tsx'
 import { MachineFacts } from './machine-facts.tsx'
 import { MachineParts } from './machine-parts.tsx'
 import { MachinePaths } from './machine-paths.tsx'
+import { MachineReached } from './machine-reached.tsx'
 import { MachineTraffic } from './machine-traffic.tsx'
 
 /** One machine; its address can be sent as a link. */
@@ -57,6 +58,7 @@ function MachineDetails({ machine }: { machine: Machine }) {
       {addresses.length > 0 && !isSelf && <MachineCommands place={place} />}
       {peer !== undefined && <MachinePaths peer={peer} vpn={pings.vpn} />}
       {peer !== undefined && <MachineTraffic peer={peer} />}
+      <MachineReached id={id} />
       <MachineParts machine={machine} />
       <AddressList addresses={peer?.Addresses ?? []} />
     </>

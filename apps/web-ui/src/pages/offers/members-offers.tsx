@@ -5,6 +5,7 @@ import { useNodeConnections } from '../../data/offers-read.ts'
 import { useRead } from '../../data/reads.ts'
 import { receiveCommand } from '../../model/commands.ts'
 import { machineOf } from '../../model/machine.ts'
+import { countInWords } from '../../model/rate-words.ts'
 import { shownName } from '../../model/shown-name.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Glyph } from '../../parts/glyph.tsx'
@@ -88,6 +89,7 @@ function MemberCells({ kind, offer, remote }: MemberCellsProps) {
   const { machines = [] } = useMachines()
   const machine = machineOf(machines, offer.PeerID)
   const { Name: name, PeerID: peer } = offer
+  const further = 'Providers' in offer ? (offer.Providers?.length ?? 0) : 0
   return (
     <>
       <Cell className={css.name}>
@@ -111,7 +113,10 @@ function MemberCells({ kind, offer, remote }: MemberCellsProps) {
       </Cell>
       <Cell className={css.member}>
         <Glyph id={peer} />
-        <span className={css.memberName}>{nameOf(peer)}</span>
+        <span className={css.memberName}>
+          {nameOf(peer)}
+          {further > 0 && ` and ${countInWords(further)} more`}
+        </span>
       </Cell>
       <Cell className={css.wide}>{machine !== undefined && <ReachMark machine={machine} />}</Cell>
       <Cell className={css.use}>

@@ -24,6 +24,7 @@ const connection = (Name: string, more: Partial<NodeConnectionView> = {}): NodeC
   Listen: '127.0.0.1:43121',
   State: 'connected',
   Provider: NAS.peerId,
+  Providers: 1,
   Path: 'direct',
   Transport: 'tcp tls',
   ...COUNTS,
@@ -71,19 +72,18 @@ test('each state of a service is a word, with its reason', async () => {
   const body = [
     service('web', { OpenConnections: 3, BytesIn: 2_400 }),
     service('db', { State: 'target down', LastError: 'connection refused' }),
-    service('ssh', { State: 'name taken', Owner: NAS.peerId }),
+    service('ssh', { Owner: NAS.peerId }),
     service('new', { State: 'checking', Since: null }),
   ]
   node.answer('/api/node/services', ok(body))
   open(node, '/services')
   const offered = await region('Offered by this node')
-  expect(await within(offered).findByText('offered')).toBeDefined()
+  expect((await within(offered).findAllByText('offered')).length).toBe(2)
   within(offered).getByText('healthy since 21 Nov')
   within(offered).getByText('2.4 kB')
   within(offered).getByText('target down')
   expect(within(offered).getByText('connection refused').title).toBe('connection refused')
-  within(offered).getByText('name taken')
-  await within(offered).findByText('by nas')
+  await within(offered).findByText('beside nas')
   within(offered).getByText('checking')
 })
 

@@ -1,11 +1,12 @@
 /**
- * Keeps reservations by the monotonic clock, and ends those that this node granted.
+ * Keeps reservations by the monotonic clock, ends those that this node granted, and relays to connected members without one.
  *
  * @library @libp2p/circuit-relay-v2 4.2.13
- * @wraps `reservationStore` of the transport (`addRelay`, `getReservation`) and of the relay (`removeReservation`)
+ * @wraps `reservationStore` of the transport (`addRelay`, `getReservation`) and of the relay (`get`, `removeReservation`)
  * @without A member behind a NAT is cut off: the library compares the relay's time of day with its own, and never renews a
- * reservation when the two clocks differ. A relay keeps the reservations of members that have gone.
- * @shown `upstream/circuit-relay/reservations.test.ts`, `test/relay.test.ts`
+ * reservation when the two clocks differ. A relay keeps the reservations of members that have gone. A tab
+ * reaches only members that reserved a place at its node.
+ * @shown `upstream/circuit-relay/reservations.test.ts`, `test/relay.test.ts`, `test/browser-tab.test.ts`
  */
 import type { PeerId, Transport } from '@libp2p/interface'
 import { peerIdFromString } from '@libp2p/peer-id'
@@ -78,4 +79,36 @@ export function endReservations(relay: object): (peer: string) => void {
   const { reservationStore } = openInner<{ reservationStore: object }>(LIBRARY, relay, ['reservationStore'])
   const store = openInner<GrantedReservations>(LIBRARY, reservationStore, ['removeReservation'])
   return (peer) => store.removeReservation(peerIdFromString(peer))
+}
+
+/** One reservation as the library keeps it, as far as it reads it for a circuit. */
+interface Reservation {
+  /** Aborts when the reservation ends, which ends its circuits. */
+  readonly signal: AbortSignal
+  readonly limit: { readonly duration: number; readonly data: bigint }
+}
+
+interface RelayStore {
+  get(peer: PeerId): Reservation | undefined
+}
+
+interface StandingInit {
+  readonly isConnected: (peer: PeerId) => boolean
+  /** The bounds of one circuit, in ms and bytes. */
+  readonly limits: { readonly maxDurationMs: number; readonly maxBytes: number }
+}
+
+/**
+ * Changes a relay that has not started yet: it carries circuits to each peer to which it has a direct connection. The connection
+ * gate decides whether both ends are members.
+ * @throws MeshError `p2p.incompatible_library`
+ */
+export function relayToConnected<T>(relay: T, { isConnected, limits }: StandingInit): T {
+  const { reservationStore } = openInner<{ reservationStore: object }>(LIBRARY, relay, ['reservationStore'])
+  const store = openInner<RelayStore>(LIBRARY, reservationStore, ['get'])
+  const get = store.get.bind(store)
+  const limit = { duration: limits.maxDurationMs, data: BigInt(limits.maxBytes) }
+  store.get = (peer) =>
+    get(peer) ?? (isConnected(peer) ? { signal: new AbortController().signal, limit } : undefined)
+  return relay
 }

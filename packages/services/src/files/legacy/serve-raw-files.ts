@@ -12,6 +12,8 @@ import { readBlocks } from '../block-file.ts'
 import { openShared } from '../scan.ts'
 import type { SendingLoad } from '../sending-load.ts'
 import type { ByteStream, ServicesLedger } from '../../ports.ts'
+import type { OfferRules } from '../../users/offer-rules.ts'
+import { holdToRules } from '../../wire/accept.ts'
 
 export interface RawFilesInit {
   readonly network: FilesNetwork
@@ -22,6 +24,7 @@ export interface RawFilesInit {
   /** The path that legacy members get. */
   readonly path: () => string | undefined
   readonly ledger: ServicesLedger
+  readonly rules?: OfferRules | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -37,21 +40,30 @@ export async function serveRawFiles(init: RawFilesInit): Promise<void> {
     const end = () => stream.abort(new Error('others wait for a place'))
     const place = receivers.reserve({ peer, address: network.addressOf(peer) ?? '', end })
     if (place === undefined) return stream.abort(new Error('too many receivers'))
-    sendRaw(stream, init)
+    const held = holdToRules(stream, init)
+    sendRaw(stream, held.requireAllowed, init)
       .catch((error: unknown) => {
         log.debug('raw file not sent', { peer: stream.peer, error: String(error) })
         stream.abort(toError(error))
       })
-      .finally(() => place.release())
+      .finally(() => {
+        held.stop()
+        place.release()
+      })
   })
 }
 
-async function sendRaw(stream: ByteStream, { path, load, ledger, clock }: RawFilesInit): Promise<void> {
+async function sendRaw(
+  stream: ByteStream,
+  requireAllowed: (offer: { readonly kind: 'files' }) => void,
+  { path, load, ledger, clock }: RawFilesInit,
+): Promise<void> {
   const ended = new AbortController()
   stream.onEnd((error) => ended.abort(error ?? new Error('the receiver closed')))
   // what a receiver sends has no meaning
   stream.onBytes(() => {})
   await admitLegacyUser(stream.peer, { ledger, clock })
+  requireAllowed({ kind: 'files' })
   const offered = path()
   if (offered === undefined) throw new Error('nothing is offered')
   const { root, isFolder, entries } = await load.list(offered)

@@ -1,6 +1,6 @@
 /** Entries of the ledger as a program sees them. */
 import { parseExactJson } from '@mesh/core'
-import type { Entry } from '@mesh/ledger'
+import type { Entry } from '../entries/entry.ts'
 
 /** One entry of a bucket. */
 export interface MeshEntry {

@@ -1,6 +1,6 @@
 /** The ledger as a program sees it: values in place of JSON text, and errors that say what to do. */
 import { MeshError, stringifyExactJson, systemClock, untilAborted } from '@mesh/core'
-import type { Ledger } from '@mesh/ledger'
+import type { Ledger } from '../ledger.ts'
 import { type MeshChange, type MeshEntry, valueOf } from './entry-values.ts'
 import { watchBucket } from './watch-bucket.ts'
 
@@ -38,14 +38,22 @@ export interface MeshLedger {
   list(bucket: string): readonly MeshEntry[]
 }
 
-export class EmbeddedLedger implements MeshLedger {
+interface LedgerValuesInit {
+  /** Aborts when the node closes, with what calls throw from then on. */
+  readonly closed: AbortSignal
+  /** Adds to an error what its reader can do; without it errors are thrown as they are. */
+  readonly explain?: (error: unknown) => Promise<unknown>
+}
+
+export class LedgerValues implements MeshLedger {
   readonly #ledger: Ledger
   readonly #closed: AbortSignal
+  readonly #explain: (error: unknown) => Promise<unknown>
 
-  /** @param closed aborts when the node closes, with what calls throw from then on */
-  constructor(ledger: Ledger, closed: AbortSignal) {
+  constructor(ledger: Ledger, { closed, explain = async (error) => error }: LedgerValuesInit) {
     this.#ledger = ledger
     this.#closed = closed
+    this.#explain = explain
   }
 
   async put(bucket: string, key: string, value: unknown, waiting?: Waiting): Promise<void> {
@@ -89,7 +97,7 @@ export class EmbeddedLedger implements MeshLedger {
       const outcome = await untilAborted(write(), ended)
       if (outcome.state === 'refused') throw outcome.error
     } catch (error) {
-      throw await withHint(error)
+      throw await this.#explain(error)
     }
   }
 }
@@ -98,13 +106,4 @@ function notJson(value: unknown): MeshError {
   return new MeshError('ledger.bad_value', `a value must be JSON, this is a ${typeof value}`, {
     hint: 'Write null, or call `delete` to remove the key.',
   })
-}
-
-/** Gives the error with the hint of the catalogue where it has none. */
-async function withHint(error: unknown): Promise<unknown> {
-  if (!(error instanceof MeshError) || error.hint !== undefined) return error
-  const { hintOf, isErrorCode } = await import('@mesh/api-contract')
-  const { code, message, details, issues, cause } = error
-  if (!isErrorCode(code)) return error
-  return new MeshError(code, message, { hint: hintOf(code, 'http'), details, issues, cause })
 }

@@ -1,5 +1,5 @@
 /** The changes of one bucket, one after the other. A slow reader gets the last change of each key. */
-import type { Ledger } from '@mesh/ledger'
+import type { Ledger } from '../ledger.ts'
 import { changeOf, type MeshChange } from './entry-values.ts'
 
 interface WatchBucketInit {
