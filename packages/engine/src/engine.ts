@@ -223,8 +223,8 @@ class NativeBackedEngine {
   }
 
   /**
-   * Gives the packets that the rules refused since the last call, most frequent first: at most 1,024 kinds, 64 of one peer, and ports beyond
-   * that together.
+   * Gives what the rules refused since the last call, the most frequent first: at most 1,024 kinds, 64 of one peer, and ports
+   * beyond that together.
    */
   takeRefusals(): readonly Refusal[] {
     if (this.#closed) return []

@@ -65,10 +65,10 @@ export interface NativeRules {
   readonly given: boolean
   /** A space between two. */
   readonly ranges: string
-  /** The sets of each range: their count, then their numbers. */
+  /** Holds for each range the count of its sets, then these. */
   readonly sets: Uint32Array
   /**
-   * The layers: each has the count of its rules, then for each rule: the set of the source and of the destination (4,294,967,295 for
+   * Holds for each layer the count of its rules, then for each rule: the set of the source and of the destination (4,294,967,295 for
    * any), the count of its matches, and for each match two numbers. The first is 0 for TCP, 1 for UDP and 2 for ICMP; the
    * second holds the first port in its upper 16 bits and the last port in its lower 16.
    */

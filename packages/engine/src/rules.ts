@@ -19,11 +19,11 @@ export interface PacketRule {
   readonly from: number | undefined
   /** The number of the destination's set; undefined: any destination. */
   readonly to: number | undefined
-  /** The protocols and ports; none of them: everything. */
+  /** The protocols and ports that it allows; empty: everything. */
   readonly on: readonly PacketMatch[]
 }
 
-/** A protocol and its ports. The word icmp stands for ICMP and ICMPv6. Ports are inclusive; both 0 to 65535 for icmp and other protocols without ports. */
+/** A protocol with its ports: icmp stands for ICMP and ICMPv6. Ports are inclusive; both 0 to 65535 for icmp and other protocols without ports. */
 export interface PacketMatch {
   readonly protocol: 'tcp' | 'udp' | 'icmp'
   readonly firstPort: number

@@ -133,7 +133,7 @@ export class EngineSupervisor {
     return { ...stats, device: add(stats.device, this.#left) }
   }
 
-  /** Gives the packets that the rules refused since the last call. */
+  /** Gives what the rules refused since the last call. */
   takeRefusals(): readonly Refusal[] {
     return this.#engine?.takeRefusals() ?? []
   }

@@ -301,7 +301,7 @@ export interface VpnStatus {
   readonly ignored: Readonly<Partial<Record<IgnoredReason, number>>>
   /** How often peers did something against the protocols of the VPN since the start, by code. */
   readonly refusals: Readonly<Record<string, number>>
-  /** The counts of what the rules allowed and refused; undefined: there are none. */
+  /** Counts of what the rules allowed and refused; undefined: there are none. */
   readonly rules?: RulesStatus | undefined
 }
 

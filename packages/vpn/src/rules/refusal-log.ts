@@ -1,10 +1,10 @@
-/** Keeps the packets that the rules refused lately, alike ones as one, the newest first. */
+/** Keeps what the rules refused lately: alike packets as one, the newest first. */
 import type { Refusal } from '@mesh/engine'
 import { MAX_KEPT_REFUSALS } from './limits.ts'
 import type { CountedRefusal } from '../vpn.ts'
 
 export class RefusalLog {
-  /** The refusals in the order of their last packets. */
+  /** Stands in the order of the last packets. */
   readonly #refusals = new Map<string, CountedRefusal>()
 
   add(refusals: readonly Refusal[], now: number): void {
