@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { later } from './later.ts'
 import { EVENT_HISTORY_SIZE } from './limits.ts'
+import { ruleEndpoint } from './views/rules.ts'
 import { udpView } from './views/vpn.ts'
 import { uint64 } from './views/fields.ts'
 
@@ -81,6 +82,10 @@ export const eventSchemas = {
   'file.changed': offered,
   /** Who may use the network has changed, or the peer gate was switched; `Gate` is null where there is none. */
   'access.changed': later(() => z.object({ Gate: z.boolean().nullable(), Revoked: z.boolean() })),
+  /** Access rules refused something on this node. A few a second are told; `Count` has those of the pair since the start. */
+  'rules.refused': later(() =>
+    z.object({ From: ruleEndpoint(), To: ruleEndpoint(), On: z.string(), Count: z.number().int() }),
+  ),
   'block.committed': later(() =>
     z.object({
       Index: z.number().int(),

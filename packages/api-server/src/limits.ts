@@ -69,6 +69,8 @@ export const MAX_EVENT_RING_BYTES = 8 * 1024 * 1024
 export const MAX_EVENT_HISTORY_BYTES = 1024 * 1024
 /** The longest text of one `ledger.changed` event, in bytes. */
 export const MAX_CHANGES_BYTES = 64 * 1024
+/** How many `rules.refused` events are told a second, and at once; further ones are only counted. */
+export const TOLD_REFUSALS = { perSecond: 5, burst: 20 } as const
 /** How many `ledger.rejected` events are told a second; further ones are only counted. */
 export const REJECTIONS_PER_SECOND = 20
 /** How many `ledger.rejected` events are told at once. */

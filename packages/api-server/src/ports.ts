@@ -2,6 +2,7 @@
 import type {
   AdmissionView,
   DnsServerView,
+  EventData,
   NameResolutionView,
   ReachabilityView,
   RulesCheckView,
@@ -240,6 +241,8 @@ export interface RulesPort {
   check(text: string): Promise<RulesCheckView>
   /** Signs a policy, which is in force then. */
   set(text: string, options: RulesSetOptions): Promise<SignedRulesView>
+  /** Calls the listener after something was refused; the returned function ends it. */
+  onRefused(listener: (refused: EventData<'rules.refused'>) => void): () => void
 }
 
 /** The tokens that the API takes; they may change while the node runs. */

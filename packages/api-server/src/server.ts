@@ -7,6 +7,7 @@ import { createEventHub, type EventHub } from './events/event-hub.ts'
 import { createReaderPlaces } from './messages/reader-places.ts'
 import {
   publishAccessEvents,
+  publishRefusals,
   publishLedgerEvents,
   publishNetworkEvents,
   publishOfferEvents,
@@ -137,6 +138,7 @@ class ExpressApiServer implements ApiServer {
       ledger.subscribe((event) => event.type === 'committed' && this.#texts.forget()),
     ]
     if (components.access !== undefined) this.#ends.push(publishAccessEvents(components.access, this.#hub))
+    if (components.rules !== undefined) this.#ends.push(publishRefusals(components.rules, this.#hub, clock))
     if (components.network !== undefined) this.attachNetwork(components.network)
   }
 

@@ -6,6 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { EVENT_READERS } from '../src/limits.ts'
 import { createEventHub, type EventReader } from '../src/events/event-hub.ts'
 import { createFakeAccess } from './fake-access.ts'
+import { createFakeRules } from './fake-rules.ts'
 import { newSigner, PEER, startTestNode } from './fixture.ts'
 import { ask } from './raw-http.ts'
 
@@ -360,6 +361,27 @@ test('who may use the network is told of when it changes, once for each change',
   for (const state of ['enable', 'enable', 'disable'] as const) await node.client.putPeergate({ state })
   const changed = (Gate: boolean) => ['access.changed', { Gate, Revoked: false }]
   await eventually(() => expect(told.slice(1)).toEqual([changed(true), changed(false)]))
+  controller.abort()
+  await reading
+})
+
+test('what access rules refuse is told, and no more than so often', async () => {
+  const rules = createFakeRules()
+  const node = await startTestNode({ components: { rules } })
+  cleanups.push(() => node.stop())
+  const controller = new AbortController()
+  const told: unknown[] = []
+  const reading = (async () => {
+    const types = ['rules.refused'] as const
+    const onState = () => told.push('open')
+    for await (const { data } of node.client.events({ types, signal: controller.signal, onState })) {
+      told.push(data)
+    }
+  })()
+  await eventually(() => expect(told).toEqual(['open']))
+  for (let count = 0; count < 1_000; count++) rules.refuse()
+  await eventually(() => expect(told[1]).toMatchObject({ From: { Name: 'web-1' }, On: 'tcp 22', Count: 3 }))
+  expect(told.length).toBeLessThan(50)
   controller.abort()
   await reading
 })

@@ -1,5 +1,5 @@
 /** Access rules that answer as they are asked. */
-import type { RulesCheckView, RulesView } from '@mesh/api-contract'
+import type { EventData, RulesCheckView, RulesView } from '@mesh/api-contract'
 import { MeshError } from '@mesh/core'
 import type { RulesPort } from '../src/index.ts'
 import { PEER } from './fixture.ts'
@@ -44,8 +44,17 @@ export const RULES_CHECK: RulesCheckView = {
   CutsOff: false,
 }
 
-export function createFakeRules(): RulesPort {
+export function createFakeRules(): RulesPort & { refuse(): void } {
+  const listeners = new Set<(refused: EventData<'rules.refused'>) => void>()
   return {
+    refuse() {
+      const refused = { From: endpoint('web-1'), To: endpoint('db-1'), On: 'tcp 22', Count: 3 }
+      for (const listener of listeners) listener(refused)
+    },
+    onRefused(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     view: async () => RULES,
     schema: async () => ({ title: 'Access rules' }),
     test({ from, to, on }) {

@@ -68,6 +68,10 @@ export function createRulesPort({ rules, own }: RulesComponents): RulesPort {
       const { readPolicy, formatPolicy } = await policyText()
       return viewCheck(rules, resolvePolicy(readPolicy(text), rules.namedMembers()), formatPolicy)
     },
+    onRefused: (listener) =>
+      rules.refusals.onRefused(({ from, to, on, count }) =>
+        listener({ From: end(from), To: end(to), On: on, Count: count }),
+      ),
     async set(text, options) {
       const { readPolicy } = await policyText()
       const resolved = resolvePolicy(readPolicy(text), rules.namedMembers())

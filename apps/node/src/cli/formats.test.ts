@@ -1,5 +1,13 @@
 /** What people read of a node's answers. */
-import type { GuestView, PeerPingView, PeerView, VpnPeerView, VpnPingView, VpnView } from '@mesh/api-contract'
+import type {
+  GuestView,
+  RulesView,
+  PeerPingView,
+  PeerView,
+  VpnPeerView,
+  VpnPingView,
+  VpnView,
+} from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './node/ping.ts'
@@ -54,7 +62,11 @@ describe('mesh status', () => {
   const lines = (
     Vpn: VpnView | null,
     Peers: PeerView[] = [],
-    { Guests = [], ...options }: { verbose?: boolean; Guests?: GuestView[] } = {},
+    {
+      Guests = [],
+      Rules = null,
+      ...options
+    }: { verbose?: boolean; Guests?: GuestView[]; Rules?: RulesView | null } = {},
   ) =>
     formatStatus(
       {
@@ -91,9 +103,35 @@ describe('mesh status', () => {
         Peers,
         Vpn,
         Guests,
+        Rules,
       },
       options,
     ).split('\n')
+
+  test('tells the policy in force, and what it refused last', () => {
+    const policy = { default: 'refuse', groups: {}, tags: {}, allow: [], tests: [] } as const
+    const end = (Name: string) => ({ Word: PEER, Name })
+    const Rules = {
+      Network: {
+        Serial: 7,
+        Administrator: PEER,
+        SignedAt: '',
+        Policy: { ...policy, allow: [], tests: [] },
+        Names: {},
+        Text: '',
+      },
+      Own: null,
+      CanSign: false,
+      Table: [],
+      More: false,
+      Refused: [{ From: end('web-1'), To: end('db\u202e'), On: 'tcp 22', Count: 3, LastAt: '' }],
+    }
+    const all = lines(null, [], { Rules })
+    expect(all).toContain('rules     policy 7 of the network')
+    expect(all).toContain('refused   web-1 to db\\u202e on tcp 22, 3 times')
+    const none = { ...Rules, Network: null, Refused: [] }
+    expect(lines(null, [], { Rules: none })).toEqual(lines(null))
+  })
 
   test('lists guests', () => {
     const guest = {

@@ -57,6 +57,9 @@ export function affectedBy(events: readonly ApiEvent[]): Affected {
       case 'access.changed':
         addAll(routes, ['getAdmission', 'getHealth'])
         break
+      case 'rules.refused':
+        routes.add('getRules')
+        break
       case 'ledger.rejected':
       case 'ledger.conflict':
         routes.add('getHealth')

@@ -58,6 +58,7 @@ export function feedEntriesOf(event: ApiEvent, at: number): readonly FeedEntry[]
     case 'connection.changed':
     case 'file.changed':
     case 'access.changed':
+    case 'rules.refused':
     case 'block.committed':
     case 'gap':
       return []

@@ -6,7 +6,7 @@ import { count, peerId } from './fields.ts'
 const words = () => z.array(z.string()).meta({ description: "Words of a policy's `on`; `*` is everything." })
 
 /** One end of a flow. */
-const ruleEndpoint = later(() =>
+export const ruleEndpoint = later(() =>
   z
     .object({
       Word: z.string().meta({

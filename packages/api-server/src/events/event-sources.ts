@@ -4,9 +4,9 @@ import { type Clock } from '@mesh/core'
 import { createTokenBucket } from '@mesh/core/limits'
 import type { Change, Ledger, LedgerEvent } from '@mesh/ledger'
 import type { OnRefused } from '../handlers/ledger-writes.ts'
-import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND } from '../limits.ts'
+import { MAX_CHANGES_BYTES, REJECTION_BURST, REJECTIONS_PER_SECOND, TOLD_REFUSALS } from '../limits.ts'
 import type { OffersPort } from '../offers-port.ts'
-import type { AccessPort, NetworkPort } from '../ports.ts'
+import type { AccessPort, NetworkPort, RulesPort } from '../ports.ts'
 import type { EventHub } from './event-hub.ts'
 import type { VpnPort } from '../vpn-port.ts'
 
@@ -117,6 +117,14 @@ export function publishAccessEvents(access: AccessPort, hub: EventHub): () => vo
     if (state === told) return
     told = state
     hub.publish('access.changed', { Gate: gate, Revoked: admission?.Revoked ?? false })
+  })
+}
+
+/** Tells what access rules refused, a few times a second. The returned function ends it. */
+export function publishRefusals(rules: RulesPort, hub: EventHub, clock: Clock): () => void {
+  const told = createTokenBucket(TOLD_REFUSALS, clock)
+  return rules.onRefused((refused) => {
+    if (told.take()) hub.publish('rules.refused', refused)
   })
 }
 

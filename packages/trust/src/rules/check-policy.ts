@@ -11,7 +11,7 @@ const FIELDS = ['default', 'groups', 'tags', 'allow', 'tests', 'from', 'to', 'on
 
 /** Checks a policy that is parsed already. @throws MeshError `trust.bad_policy` */
 export function checkPolicy(value: unknown): Policy {
-  const parsed = policySchema.safeParse(value)
+  const parsed = policySchema().safeParse(value)
   if (!parsed.success) throw badPolicy(parsed.error.issues.flatMap((issue) => describe(issue, value)))
   const { $schema: _, ...policy } = parsed.data
   const unknown = unknownGroups(policy)

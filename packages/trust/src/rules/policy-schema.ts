@@ -38,32 +38,29 @@ const isTerm = (text: string, kinds?: readonly Term['kind'][]) => {
   return term !== undefined && (kinds === undefined || kinds.includes(term.kind))
 }
 
-const source = word(SOURCE_FORMS, SOURCES, (text) => isTerm(text) && text !== 'exit')
-const target = word(TARGET_FORMS, SOURCES, (text) => isTerm(text))
-const offer = word(OFFER_FORMS, `\\*|${PORTS}|icmp|${SERVICE}`, (text) => parseOfferWord(text) !== undefined)
-const holder = word('a member (name or peer id) or guest:NAME@MEMBER', LISTED, (text) =>
-  isTerm(text, ['member', 'guest']),
-)
-const testSource = word('a member, guest:NAME@MEMBER or route:RANGE', SOURCES, (text) =>
-  isTerm(text, ENDPOINT_KINDS),
-)
-const testTarget = word('a member, guest:NAME@MEMBER, route:RANGE or exit', SOURCES, (text) =>
-  isTerm(text, [...ENDPOINT_KINDS, 'exit']),
-)
-const testOffer = word(
-  TESTED_FORMS,
-  `(tcp|udp):[0-9]+|icmp|${SERVICE}`,
-  (text) => parseOffer(text) !== undefined,
-)
+const source = () => word(SOURCE_FORMS, SOURCES, (text) => isTerm(text) && text !== 'exit')
+const target = () => word(TARGET_FORMS, SOURCES, (text) => isTerm(text))
+const offer = () =>
+  word(OFFER_FORMS, `\\*|${PORTS}|icmp|${SERVICE}`, (text) => parseOfferWord(text) !== undefined)
+const holder = () =>
+  word('a member (name or peer id) or guest:NAME@MEMBER', LISTED, (text) => isTerm(text, ['member', 'guest']))
+const testSource = () =>
+  word('a member, guest:NAME@MEMBER or route:RANGE', SOURCES, (text) => isTerm(text, ENDPOINT_KINDS))
+const testTarget = () =>
+  word('a member, guest:NAME@MEMBER, route:RANGE or exit', SOURCES, (text) =>
+    isTerm(text, [...ENDPOINT_KINDS, 'exit']),
+  )
+const testOffer = () =>
+  word(TESTED_FORMS, `(tcp|udp):[0-9]+|icmp|${SERVICE}`, (text) => parseOffer(text) !== undefined)
 
-function words(of: typeof source, example: string) {
+function words(of: ReturnType<typeof source>, example: string) {
   const form = `a list of 1 to ${MAX_RULE_WORDS} words, such as ${example}`
   return z.array(of, { error: form }).min(1, { error: form }).max(MAX_RULE_WORDS, { error: form })
 }
 
 function lists(what: string, example: string) {
   const list = `a list of at most ${MAX_GROUP_MEMBERS} members, such as ${example}`
-  const members = z.array(holder, { error: list }).max(MAX_GROUP_MEMBERS, { error: list })
+  const members = z.array(holder(), { error: list }).max(MAX_GROUP_MEMBERS, { error: list })
   const name = z.string().refine((text) => isPolicyName(text), { error: NAME_FORM })
   return z
     .record(name, members, { error: `${what} by name, such as { ops: ${example} }` })
@@ -73,54 +70,70 @@ function lists(what: string, example: string) {
     .default({})
 }
 
-const rule = z.strictObject(
-  {
-    from: words(source, '[group:ops]').meta({ description: `Who may begin: ${SOURCE_FORMS}.` }),
-    to: words(target, '[tag:db]').meta({ description: `What they may reach: ${TARGET_FORMS}.` }),
-    on: words(offer, '[tcp:443]').meta({ description: `On what: ${OFFER_FORMS}.` }),
-  },
-  { error: 'a rule with from, to and on' },
-)
-
-const policyTest = z.strictObject(
-  {
-    from: testSource,
-    to: testTarget,
-    on: testOffer,
-    expect: z.enum(['allow', 'refuse'], { error: 'allow or refuse' }),
-  },
-  { error: 'a test with from, to, on and expect' },
-)
-
-/** Reads a policy from parsed YAML or JSON. What is missing is empty; without `default` what no rule allows is refused. */
-export const policySchema = z
-  .strictObject(
+const rule = () =>
+  z.strictObject(
     {
-      $schema: z.string().optional().meta({ description: 'The address of this schema, for editors.' }),
-      default: z.enum(['refuse', 'allow'], { error: 'refuse or allow' }).default('refuse').meta({
-        description: 'What happens to a flow that no rule allows. With allow, everything is allowed.',
-      }),
-      groups: lists('groups', '[laptop-1]').meta({
-        description: 'People: members by group. A name is resolved to a peer id when the policy is signed.',
-      }),
-      tags: lists('tags', '[db-1, db-2]').meta({ description: 'What machines are: members by tag.' }),
-      allow: z
-        .array(rule, { error: 'a list of rules' })
-        .max(MAX_POLICY_RULES, { error: `at most ${MAX_POLICY_RULES} rules` })
-        .default([])
-        .meta({ description: 'A flow is allowed when at least one rule allows it.' }),
-      tests: z
-        .array(policyTest, { error: 'a list of tests' })
-        .max(MAX_POLICY_TESTS, { error: `at most ${MAX_POLICY_TESTS} tests` })
-        .default([])
-        .meta({ description: 'What the policy must do. A policy whose tests fail is not signed.' }),
+      from: words(source(), '[group:ops]').meta({ description: `Who may begin: ${SOURCE_FORMS}.` }),
+      to: words(target(), '[tag:db]').meta({ description: `What they may reach: ${TARGET_FORMS}.` }),
+      on: words(offer(), '[tcp:443]').meta({ description: `On what: ${OFFER_FORMS}.` }),
     },
-    { error: 'a policy: default, groups, tags, allow and tests' },
+    { error: 'a rule with from, to and on' },
   )
-  .meta({ title: 'Access rules of a mesh network', description: 'Who may reach what, and on what.' })
+
+const policyTest = () =>
+  z.strictObject(
+    {
+      from: testSource(),
+      to: testTarget(),
+      on: testOffer(),
+      expect: z
+        .enum(['allow', 'refuse'], { error: 'allow or refuse' })
+        .meta({ description: 'What the policy must do with it: allow or refuse.' }),
+    },
+    { error: 'a test with from, to, on and expect' },
+  )
+
+function buildPolicySchema() {
+  return z
+    .strictObject(
+      {
+        $schema: z.string().optional().meta({ description: 'The address of this schema, for editors.' }),
+        default: z.enum(['refuse', 'allow'], { error: 'refuse or allow' }).default('refuse').meta({
+          description: 'What happens to a flow that no rule allows. With allow, everything is allowed.',
+        }),
+        groups: lists('groups', '[laptop-1]').meta({
+          description: 'People: members by group. A name is resolved to a peer id when the policy is signed.',
+        }),
+        tags: lists('tags', '[db-1, db-2]').meta({ description: 'What machines are: members by tag.' }),
+        allow: z
+          .array(rule(), { error: 'a list of rules' })
+          .max(MAX_POLICY_RULES, { error: `at most ${MAX_POLICY_RULES} rules` })
+          .default([])
+          .meta({ description: 'A flow is allowed when at least one rule allows it.' }),
+        tests: z
+          .array(policyTest(), { error: 'a list of tests' })
+          .max(MAX_POLICY_TESTS, { error: `at most ${MAX_POLICY_TESTS} tests` })
+          .default([])
+          .meta({ description: 'What the policy must do. A policy whose tests fail is not signed.' }),
+      },
+      { error: 'a policy: default, groups, tags, allow and tests' },
+    )
+    .meta({ title: 'Access rules of a mesh network', description: 'Who may reach what, and on what.' })
+}
+
+let made: ReturnType<typeof buildPolicySchema> | undefined
+
+/**
+ * Reads a policy from parsed YAML or JSON. What is missing is empty; without `default` what no rule allows is refused. Made when
+ * it is first asked for: a node that starts needs none.
+ */
+export function policySchema(): ReturnType<typeof buildPolicySchema> {
+  made ??= buildPolicySchema()
+  return made
+}
 
 /** A policy as it was read. In a signed one members are peer ids. */
-export type Policy = Omit<z.infer<typeof policySchema>, '$schema'>
+export type Policy = Omit<z.infer<ReturnType<typeof policySchema>>, '$schema'>
 /** One rule of a policy. */
 export type PolicyRule = Policy['allow'][number]
 /** One test of a policy. */
@@ -128,5 +141,5 @@ export type PolicyTest = Policy['tests'][number]
 
 /** Builds the JSON Schema of policies (draft 2020-12). */
 export function policyJsonSchema(): Readonly<Record<string, unknown>> {
-  return z.toJSONSchema(policySchema, { io: 'input' })
+  return z.toJSONSchema(policySchema(), { io: 'input' })
 }

@@ -17,6 +17,7 @@ export interface RefusalCount {
 export class RefusalCounts {
   readonly #clock: Pick<Clock, 'now'>
   readonly #counts = new BoundedMap<string, RefusalCount>(MAX_REFUSED_PAIRS)
+  readonly #listeners = new Set<(count: RefusalCount) => void>()
   #total = 0
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -32,7 +33,15 @@ export class RefusalCounts {
     const key = `${formatEndpoint(from)} ${formatEndpoint(to)}`
     const before = this.#counts.get(key)?.count ?? 0
     this.#total += count
-    this.#counts.set(key, { from, to, on, count: before + count, lastAt: this.#clock.now() })
+    const counted = { from, to, on, count: before + count, lastAt: this.#clock.now() }
+    this.#counts.set(key, counted)
+    for (const listener of this.#listeners) listener(counted)
+  }
+
+  /** Calls the listener after something was refused; the returned function ends it. */
+  onRefused(listener: (count: RefusalCount) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   /** The pairs, the last refused first. */

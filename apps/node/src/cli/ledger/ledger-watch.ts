@@ -47,6 +47,7 @@ async function linesOf(event: ApiEvent, client: ApiClient): Promise<readonly Wat
     case 'gap':
       return [{ bucket: undefined, human: '! some changes were missed', json: { Type: event.type } }]
     case 'access.changed':
+    case 'rules.refused':
     case 'block.committed':
     case 'service.changed':
     case 'connection.changed':

@@ -6,6 +6,7 @@ import type {
   GuestView,
   HealthView,
   NodeFactsView,
+  RulesView,
   VpnPeerView,
   VpnView,
 } from '@mesh/api-contract'
@@ -21,7 +22,7 @@ export const runStatus = asking(readStatus, (status, { settings }) => formatStat
 type Status = Awaited<ReturnType<typeof readStatus>>
 
 async function readStatus(client: ApiClient) {
-  const [node, summary, version, health, digest, peers, vpn, dns, guests] = await Promise.all([
+  const [node, summary, version, health, digest, peers, vpn, dns, guests, rules] = await Promise.all([
     nullWithout(client.getNode()),
     client.getSummary(),
     client.getVersion(),
@@ -31,6 +32,7 @@ async function readStatus(client: ApiClient) {
     nullWithout(client.getVpn()),
     nullWithout(client.getDnsServer()),
     nullWithout(client.listGuests()),
+    nullWithout(client.getRules()),
   ])
   return {
     Node: node,
@@ -42,6 +44,7 @@ async function readStatus(client: ApiClient) {
     Vpn: vpn,
     Dns: dns,
     Guests: guests ?? [],
+    Rules: rules,
   }
 }
 
@@ -57,7 +60,7 @@ async function nullWithout<View>(asked: Promise<View>): Promise<View | null> {
 
 /** Prints the lines that people read. */
 export function formatStatus(
-  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns, Guests }: Status,
+  { Node, Summary, Version, Health, Digest, Peers, Vpn, Dns, Guests, Rules }: Status,
   { verbose = false }: { readonly verbose?: boolean } = {},
 ): string {
   const members = Peers.filter((peer) => peer.Connected && peer.Member).length
@@ -68,6 +71,7 @@ export function formatStatus(
     `ledger    block ${Summary.BlockChain}, ${Digest.Entries} entries, digest ${Digest.Digest.slice(0, 16)}, ownership ${Health.Ownership}`,
     ...(Vpn === null ? [] : vpnLines(Vpn)),
     ...(Dns === null ? [] : [dnsLine(Dns)]),
+    ...(Rules === null ? [] : rulesLines(Rules)),
   ]
   const machines = titledTable(MACHINE_COLUMNS, (Vpn?.Peers ?? []).toSorted(byAddress).map(machineRow))
   const reach = verbose ? formatReach(Peers) : ''
@@ -84,6 +88,20 @@ function nodeLines({ Name, PeerID, Network, Instance, Listen, ...rest }: NodeFac
     `api       ${places.join(' and ') || 'on the control socket only'}`,
     `running   for ${formatTimeSpan(UptimeSeconds)}, since ${StartedAt}, mesh ${Version}`,
   ].map(printable)
+}
+
+/** Nothing where everything is allowed and nothing was refused. */
+function rulesLines({ Network, Own, Refused }: RulesView): readonly string[] {
+  const parts = [
+    ...(Network === null ? [] : [`policy ${Network.Serial} of the network`]),
+    ...(Own === null ? [] : [`own rules of ${Own.File}`]),
+  ]
+  const [last] = Refused
+  const refused =
+    last === undefined
+      ? []
+      : [`refused   ${last.From.Name} to ${last.To.Name} on ${last.On}, ${last.Count} times`]
+  return [...(parts.length === 0 ? [] : [`rules     ${parts.join(', ')}`]), ...refused].map(printable)
 }
 
 const isLoss = (reason: string) => DROP_REASONS[reason]?.isLoss !== false
