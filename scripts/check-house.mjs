@@ -52,7 +52,7 @@ function functionSizes(file) {
 }
 
 // 104,000 when the page, packages and rules were still to come
-atMost('lines of source', total(sources), 117_000)
+atMost('lines of source', total(sources), 119_000)
 const fileSizes = sources.map((file) => linesOf(sourceOf(file)))
 atMost('lines of the median file', quantile(fileSizes, 0.5), 70)
 atMost('lines of nine files in ten', quantile(fileSizes, 0.9), 190)

@@ -4,6 +4,7 @@
  */
 import { BUCKETS, type Clock, parseProviderKey, type PeerId, providerKey, providerPrefix } from '@mesh/core'
 import type { Ledger } from './ledger.ts'
+import { MAX_PROVIDER_ENTRIES } from './limits.ts'
 import type { Entry } from './entries/entry.ts'
 import { peerIdInValue } from './rules/policy.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -73,7 +74,7 @@ async function end(ledger: Pick<Ledger, 'delete'>, bucket: string, key: string):
   }
 }
 
-/** The live members that tell of themselves in `providers` for a name, with their entries. */
+/** The live members that tell of themselves in `providers` for a name, with their entries; of many entries the first ones. */
 export function* furtherProviders(
   snapshot: Pick<Snapshot, 'entriesIn' | 'isOwnerLive'>,
   { bucket, name, now }: { readonly bucket: string; readonly name: string; readonly now: number },
@@ -81,7 +82,9 @@ export function* furtherProviders(
   const prefix = providerPrefix(bucket, name)
   const from = { bucket: BUCKETS.providers, key: prefix }
   const to = { bucket: BUCKETS.providers, key: `${prefix}\uffff` }
+  let looked = 0
   for (const { key, entry } of snapshot.entriesIn({ from, to })) {
+    if (++looked > MAX_PROVIDER_ENTRIES) return
     const peer = entry.deleted ? undefined : parseProviderKey(key)?.peer
     if (peer === undefined || (entry.owner !== peer && entry.owner !== '')) continue
     if (snapshot.isOwnerLive(peer, now)) yield { peer, entry }
