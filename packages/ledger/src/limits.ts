@@ -209,6 +209,9 @@ export const defaultLedgerLimits: LedgerLimits = {
   maxRememberedTombstones: MAX_REMEMBERED_TOMBSTONES,
 }
 
+/** Entries of one name in `providers` that are looked at, of live members and others. */
+export const MAX_PROVIDER_ENTRIES = 1_000
+
 // Leases
 
 /** The shortest and the longest time that a lease lasts after a renewal, in ms: each renewal is a write that all hear. */

@@ -4,6 +4,7 @@
  */
 import { BUCKETS, type Clock, parseProviderKey, type PeerId, providerKey, providerPrefix } from '@mesh/core'
 import type { Ledger } from './ledger.ts'
+import { MAX_PROVIDER_ENTRIES } from './limits.ts'
 import type { Entry } from './entries/entry.ts'
 import { peerIdInValue } from './rules/policy.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -73,15 +74,25 @@ async function end(ledger: Pick<Ledger, 'delete'>, bucket: string, key: string):
   }
 }
 
-/** The live members that tell of themselves in `providers` for a name, with their entries. */
+/** A name whose providers somebody asks for. */
+interface AskedName {
+  readonly bucket: string
+  readonly name: string
+  /** Unix time in ms. */
+  readonly now: number
+}
+
+/** The live members that tell of themselves in `providers` for a name, with their entries; of many entries the first ones. */
 export function* furtherProviders(
   snapshot: Pick<Snapshot, 'entriesIn' | 'isOwnerLive'>,
-  { bucket, name, now }: { readonly bucket: string; readonly name: string; readonly now: number },
+  { bucket, name, now }: AskedName,
 ): Generator<{ readonly peer: PeerId; readonly entry: Entry }> {
   const prefix = providerPrefix(bucket, name)
   const from = { bucket: BUCKETS.providers, key: prefix }
   const to = { bucket: BUCKETS.providers, key: `${prefix}\uffff` }
+  let looked = 0
   for (const { key, entry } of snapshot.entriesIn({ from, to })) {
+    if (++looked > MAX_PROVIDER_ENTRIES) return
     const peer = entry.deleted ? undefined : parseProviderKey(key)?.peer
     if (peer === undefined || (entry.owner !== peer && entry.owner !== '')) continue
     if (snapshot.isOwnerLive(peer, now)) yield { peer, entry }
@@ -89,10 +100,7 @@ export function* furtherProviders(
 }
 
 /** The live owner of the name's key; undefined: nobody. */
-function holderIn(
-  snapshot: Snapshot,
-  { bucket, name, now }: { readonly bucket: string; readonly name: string; readonly now: number },
-): string | undefined {
+function holderIn(snapshot: Snapshot, { bucket, name, now }: AskedName): string | undefined {
   const entry = snapshot.getLive(bucket, name)
   const owner = entry === undefined || entry.owner !== '' ? entry?.owner : peerIdInValue(entry.value)
   return owner !== undefined && snapshot.isOwnerLive(owner, now) ? owner : undefined

@@ -15,7 +15,7 @@ export interface LeaseOptions extends Waiting {
 export interface MeshLease extends AsyncDisposable {
   readonly name: string
   /**
-   * The fencing number, which counts the holders: greater than that of each holder before. Give it to what the lease protects, which refuses a number
+   * The fencing number, counted up with each holder: greater than that of each holder before. Give it to what the lease protects, which refuses a number
    * below the greatest that it has seen.
    */
   readonly number: number

@@ -286,9 +286,9 @@ function* furtherProviders(
   let [count, seen] = [0, 0]
   for (const { key, entry } of snapshot.entries(BUCKETS.providers)) {
     if (++seen % STEP_ENTRIES === 0) yield
-    if (entry.deleted || ++count > MAX_NAMED_ENTRIES) continue
+    if (entry.deleted || !key.startsWith(`${BUCKETS.services} `) || ++count > MAX_NAMED_ENTRIES) continue
     const read = parseProviderKey(key)
-    if (read?.bucket !== BUCKETS.services || !owners.isLive(ownerOf(entry, read.peer))) continue
+    if (read === undefined || !owners.isLive(ownerOf(entry, read.peer))) continue
     const peers = found.get(read.name)
     if (peers === undefined) found.set(read.name, [read.peer])
     else if (peers.length < MAX_FURTHER_PROVIDERS) peers.push(read.peer)

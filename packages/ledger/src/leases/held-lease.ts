@@ -7,7 +7,7 @@ import { leaseText } from './lease-entry.ts'
 /** A lease that is held. */
 export interface Lease {
   readonly name: string
-  /** The fencing number, which counts the holders: greater than that of every holder before, as far as this node knows. */
+  /** The fencing number, counted up with each holder: greater than that of every holder before, as far as this node knows. */
   readonly number: number
   /** Aborts when the lease is given back or lost; the reason says which. */
   readonly signal: AbortSignal

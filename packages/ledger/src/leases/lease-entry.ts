@@ -5,7 +5,7 @@ import { LEAST_LEASE_MS, MOST_LEASE_MS } from '../limits.ts'
 export interface LeaseEntry {
   /** Peer id of the holder, who signed the entry. */
   readonly holder: string
-  /** The fencing number, which counts the holders. */
+  /** The fencing number, counted up with each holder. */
   readonly number: number
   /** How long the lease lasts after each renewal, in ms. */
   readonly ttlMs: number

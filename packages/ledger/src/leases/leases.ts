@@ -42,7 +42,7 @@ export interface TakeLease {
 export interface LeaseStatus {
   readonly name: string
   readonly holder: string
-  /** The fencing number, which counts the holders. */
+  /** The fencing number, counted up with each holder. */
   readonly number: number
   readonly ttlMs: number
 }

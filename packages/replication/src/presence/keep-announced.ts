@@ -88,7 +88,7 @@ class Announcer {
   }
 
   #write(value: string): void {
-    const { ledger, logger } = this.#components
+    const { ledger } = this.#components
     const { bucket, key } = this.#init
     try {
       void ledger.put(bucket, key, value).settled
@@ -96,10 +96,17 @@ class Announcer {
       this.#told = false
       this.#checkIn(ANNOUNCE_RETRY_MS)
     } catch (error) {
-      if (!this.#told) logger.warn('entry not announced', { bucket, key, error })
+      if (!this.#told) this.#tell(error)
       this.#told = true
       this.#checkIn(this.#untilLeaseEnds(error))
     }
+  }
+
+  /** Logs an entry that was refused. It is no fault where another member owns the key, as another provider of a service does. */
+  #tell(error: unknown): void {
+    const { bucket, key } = this.#init
+    const isTaken = error instanceof MeshError && error.code === 'ledger.not_owner'
+    this.#components.logger[isTaken ? 'info' : 'warn']('entry not announced', { bucket, key, error })
   }
 
   /** A lease is renewed with each heartbeat of its owner, so its end is only where to look again. */

@@ -5,7 +5,7 @@ import type { ResolvedPolicy } from './resolve-policy.ts'
 /** The network's policy, with who signed it and when. */
 export interface SignedPolicy extends ResolvedPolicy {
   readonly admin: PeerId
-  /** The serial number, which counts policies from 1; the policy with the greatest one counts. */
+  /** The serial number, counted from 1; the policy with the greatest one counts. */
   readonly serial: number
   /** The time, in Unix ms, by the administrator's clock. */
   readonly signedAt: number

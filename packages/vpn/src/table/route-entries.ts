@@ -100,8 +100,9 @@ function* byOwner(
 function* told(snapshot: TableInput['snapshot']): Generator<Omit<KeyedEntry, 'key'> & { key?: string }> {
   yield* snapshot.entries(BUCKETS.routes)
   for (const { bucket, key, entry } of snapshot.entries(BUCKETS.providers)) {
-    const read = entry.deleted ? undefined : parseProviderKey(key)
-    yield read?.bucket === BUCKETS.routes ? { bucket, key: read.name, entry } : { bucket, entry }
+    const isRoute = !entry.deleted && key.startsWith(`${BUCKETS.routes} `)
+    const read = isRoute ? parseProviderKey(key) : undefined
+    yield read === undefined ? { bucket, entry } : { bucket, key: read.name, entry }
   }
 }
 
