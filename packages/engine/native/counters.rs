@@ -51,7 +51,7 @@ reasons! {
     SpoofedSource => "spoofedSource",
     /// In: the destination is neither this node's nor routed by it.
     NotForUs => "notForUs",
-    /// In or out: the rules do not allow its flow.
+    /// In or out: the rules do not allow its flow, or its connection is over.
     RefusedByRules => "refusedByRules",
     /// In: the kernel did not take it.
     DeviceRefused => "deviceRefused",

@@ -115,6 +115,30 @@ fn super_segments_pass_whole_where_their_flow_may() {
     assert_eq!((b.engine.rule_hits(), b.dropped(Reason::RefusedByRules)), (vec![1], 0));
 }
 
+/// The node is an exit and routes a network: the longest range says who may reach what.
+#[test]
+fn exit_and_routed_networks_are_judged_by_their_longest_range() {
+    let (mut a, mut b) = connected();
+    a.table(peer(2, &["0.0.0.0/0"]), &["10.1.0.1/32"]);
+    let local = ["10.1.0.2/32", "192.168.7.0/24", "0.0.0.0/0"].map(|text| Prefix::parse(text).unwrap());
+    let ruled = |b: &End, ranges: &[(&str, u32)]| {
+        let rules = RulesChange::Set(Some(rules(ranges)));
+        b.engine.set_table(vec![peer(1, &["10.1.0.1/32"])], &local, rules).unwrap();
+    };
+    let to =
+        |destination: &'static str| build(&Spec { destination, flags: SYN, payload: 9, ..Spec::default() });
+    ruled(&b, &[("10.1.0.1/32", 1), ("0.0.0.0/0", 2), ("192.168.7.0/24", 3)]);
+    arrives(&mut a, &mut b, &to("192.0.2.5"));
+    for (count, destination) in [(1, "192.168.7.5"), (2, "192.168.7.9")] {
+        assert!(a.kernel.send(&to(destination)));
+        until(&mut a, &mut b, |_, b| (b.dropped(Reason::RefusedByRules) == count).then_some(()));
+    }
+    ruled(&b, &[("10.1.0.1/32", 1), ("0.0.0.0/0", 3), ("192.168.7.0/24", 2)]);
+    arrives(&mut a, &mut b, &to("192.168.7.5"));
+    assert!(a.kernel.send(&to("192.0.2.5")));
+    until(&mut a, &mut b, |_, b| (b.dropped(Reason::RefusedByRules) == 3).then_some(()));
+}
+
 #[test]
 fn a_legacy_member_is_judged_like_others() {
     let a = End::new(1, false);
