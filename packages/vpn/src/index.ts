@@ -16,7 +16,6 @@ export type { PacketMatch, PacketRule, PacketRules, Refusal } from '@mesh/engine
 export {
   type AcceptedRoute,
   type AddedGuest,
-  type CountedRefusal,
   type ExitFault,
   type GuestRequest,
   type GuestStatus,
@@ -29,7 +28,6 @@ export {
   type IgnoredReason,
   type LeaseInit,
   type MachineDescription,
-  type RulesStatus,
   type StaticPeer,
   type Vpn,
   type VpnExitStatus,
@@ -44,3 +42,4 @@ export {
   type VpnStatus,
   type TunnelKind,
 } from './vpn.ts'
+export type { CountedRefusal, RulesStatus } from './rules/rules-status.ts'

@@ -11,6 +11,7 @@ import type {
 } from '@mesh/engine'
 import type { UdpStatus } from './paths/explain.ts'
 import type { VpnLedger, VpnNetwork } from './ports.ts'
+import type { RulesStatus } from './rules/rules-status.ts'
 
 export type IpFamily = 'ipv4' | 'ipv6'
 
@@ -303,21 +304,6 @@ export interface VpnStatus {
   readonly refusals: Readonly<Record<string, number>>
   /** Counts of what the rules allowed and refused; undefined: there are none. */
   readonly rules?: RulesStatus | undefined
-}
-
-export interface RulesStatus {
-  /** The number of flows that each rule allowed since it is in force, in the shape of `PacketRules.layers`. */
-  readonly hits: readonly (readonly number[])[]
-  /** The packets that were refused since the start, at most 256 kinds, the newest first. */
-  readonly refusals: readonly CountedRefusal[]
-}
-
-/** Packets that were refused, alike in all but the port of their source. */
-export interface CountedRefusal extends Refusal {
-  /** The time of the first packet, in Unix ms. */
-  readonly since: number
-  /** The time of the last packet, in Unix ms. */
-  readonly last: number
 }
 
 /**

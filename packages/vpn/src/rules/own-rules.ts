@@ -9,8 +9,9 @@ import type { EngineTable, PacketRules, Refusal } from '@mesh/engine'
 import { vpnError, type VpnErrorCode } from '../errors.ts'
 import type { MeshError } from '@mesh/core'
 import { REFUSALS_MS } from './limits.ts'
+import type { RulesStatus } from './rules-status.ts'
 import { RefusalLog } from './refusal-log.ts'
-import type { RulesStatus, VpnComponents, VpnInit, VpnProblem } from '../vpn.ts'
+import type { VpnComponents, VpnInit, VpnProblem } from '../vpn.ts'
 
 /** The part of the engine that rules need. */
 interface RuledEngine {

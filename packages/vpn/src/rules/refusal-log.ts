@@ -1,7 +1,7 @@
 /** Keeps what the rules refused lately: alike packets as one, the newest first. */
 import type { Refusal } from '@mesh/engine'
 import { MAX_KEPT_REFUSALS } from './limits.ts'
-import type { CountedRefusal } from '../vpn.ts'
+import type { CountedRefusal } from './rules-status.ts'
 
 export class RefusalLog {
   /** Stands in the order of the last packets. */
