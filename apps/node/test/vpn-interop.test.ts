@@ -2,10 +2,13 @@
  * One network of two of ours and one EdgeVPN node, each with an interface: pings between all pairs, before and after
  * two rotations of the keys. Runs where EDGEVPN_BIN names the binary.
  */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { delay, systemClock } from '@mesh/core'
 import { bridge, createLab, eventually } from '@mesh/testkit'
 import { describe, expect, test } from 'vitest'
 import { startEdgevpn, whyNoEdgevpn } from './edgevpn.ts'
+import { startProber } from './probe-lab.ts'
 import { createVpnLab, iperf, ping, pingSoon, serveIperf, whyNoVpn } from './vpn-lab.ts'
 import { createCleanUps } from './suite.ts'
 
@@ -121,6 +124,56 @@ describe.skipIf(why !== undefined)(suite, () => {
     await b.stop()
     b = await vpn.start('b', ['--address=10.1.0.2/24', ...OURS], { stateDir: b.stateDir })
     await passes('second')
+  })
+
+  test("an EdgeVPN node is held to a node's rules, and sees its services and routes as before", {
+    timeout: 120_000,
+  }, async () => {
+    const lab = createLab(['switch', 'ours', 'theirs'])
+    const vpn = createVpnLab(lab)
+    cleanUps.push(() => vpn.close())
+    bridge(lab, 'switch', { ours: ['192.168.99.1/24'], theirs: ['192.168.99.2/24'] })
+    const rules = join(vpn.mesh.makeFolder(), 'rules.yaml')
+    writeFileSync(rules, 'allow: [{ from: ["*"], to: ["*"], on: [tcp:8000] }]')
+    const ours = await vpn.start('ours', [
+      '--address=10.1.0.1/24',
+      `--rules=${rules}`,
+      '--service-add=shop=127.0.0.1:8001',
+      '--advertise-route=192.168.77.0/24',
+      ...OURS,
+    ])
+    const edgevpn = await startEdgevpn({
+      token: vpn.token,
+      apiPort: 18099,
+      vpnAddress: `${THEIR_ADDRESS}/24`,
+      prefix: lab.inside('theirs', []),
+      args: THEIRS,
+    })
+    cleanUps.push(() => edgevpn.stop())
+    const [server, client] = [
+      await startProber(lab, 'ours', ['tcp:8000', 'tcp:8001']),
+      await startProber(lab, 'theirs', ['tcp:22']),
+    ]
+    cleanUps.push(
+      () => server.stop(),
+      () => client.stop(),
+    )
+    const at = (port: number) => client.ask({ on: 'tcp', address: ours.v4, port })
+    await eventually(async () => expect(await at(8_000)).toBe('answered'), { withinMs: 60_000, everyMs: 500 })
+    expect(await at(8_001)).toBe('refused')
+    await expect(ping(lab, 'theirs', ours.v4, { count: 1 })).rejects.toThrow()
+    // what this node begins is answered
+    expect(await server.ask({ on: 'tcp', address: THEIR_ADDRESS, port: 22 })).toBe('answered')
+    await eventually(
+      async () => {
+        const { json } = await edgevpn.ask('GET', '/api/services')
+        expect(json).toContainEqual(expect.objectContaining({ Name: 'shop', PeerID: ours.id }))
+        expect((await edgevpn.ask('GET', '/api/ledger/routes')).json).toBeTruthy()
+      },
+      { withinMs: 30_000, everyMs: 250 },
+    )
+    const refused = await ours.control.getRules()
+    expect(refused.Refused.some(({ Count }) => Count > 0)).toBe(true)
   })
 
   test('around a hub of ours that alone is known, our leaf and the EdgeVPN nodes find each other', {
