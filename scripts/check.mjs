@@ -13,6 +13,7 @@ process.env.DO_NOT_TRACK = '1'
 
 /** More broken files than this are no accident of a busy machine, and do not run a second time. */
 const MAX_FILES_AGAIN = 6
+const SLOWEST_SHOWN = 24
 
 /** Every step is one test, but vitest, which counts its own. */
 const build = ['build', 'turbo', ['run', 'build', 'build:addon', 'build:types', '--output-logs=errors-only']]
@@ -87,6 +88,7 @@ async function runTests(words) {
       file.assertionResults.every(({ status }) => status !== 'failed'),
     )
     const failed = numFailedTests + brokenFiles.length
+    showSlowest(testResults)
     return {
       passed: numPassedTests,
       // vitest also fails for an error outside of all tests
@@ -101,6 +103,16 @@ async function runTests(words) {
     console.log(`vitest left no report: ${error.message}`)
     return { passed: 0, failed: 1, skipped: 0, failedFiles: [], passedOfFailed: 0 }
   }
+}
+
+/** Shows where the time went: the files that took longest, beside others. */
+function showSlowest(files) {
+  const timed = files.map(({ name, startTime, endTime }) => ({
+    name: relative(process.cwd(), name),
+    seconds: (endTime - startTime) / 1000,
+  }))
+  const slowest = timed.sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN)
+  console.log(`slowest: ${slowest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`)
 }
 
 /**

@@ -290,6 +290,14 @@ describe.skipIf(why !== undefined)(suite, () => {
       expect(pairs).toContainEqual(['admin', 'db', true])
     }, SOON)
     expect(await control.getMetrics()).toMatch(/mesh_rules_refused/)
+    const says = async (name: string, ...words: readonly string[]) => {
+      const environment = { MESHSTATEDIR: at(machines, name).stateDir, MESHTOKEN: token }
+      const { stdout, stderr } = await vpn.mesh.run(words, { environment })
+      return stdout + stderr
+    }
+    expect(await says('db', 'ping', 'web', '--count=1')).toContain('db may not reach web: no rule allows it')
+    expect(await says('admin', 'ping', 'db', '--count=1')).toMatch(/admin may reach db on .*tcp:22.* only/)
+    expect(await says('db', 'doctor')).toMatch(/policy 2 of the network.*They refused \d+ flows here/)
   })
 
   test('a node that starts again holds to the policy from its first packet', async () => {

@@ -23,6 +23,7 @@ export function checkNode(machine: MachineFacts, node: NodeFacts): readonly Chec
     checkUdp(node),
     checkMtu(node),
     checkDrops(node),
+    checkRules(node),
     checkDns(node),
     checkPeers(node),
     checkVersions(machine, node),
@@ -55,6 +56,24 @@ function checkDrops({ vpn }: NodeFacts): readonly Check[] {
     const { title = 'They were dropped.', hint = 'See docs/OPERATION.md.' } = DROP_REASONS[reason] ?? {}
     return warn('packets', `${count} packets (${reason}): ${title}`, hint)
   })
+}
+
+/** Says which access rules are in force, and what they refused last on this node. */
+function checkRules({ rules }: NodeFacts): Check {
+  const isRuled = rules !== undefined && (rules.Network !== null || rules.Own !== null)
+  if (!isRuled) return ok('access rules', 'There are none: every member reaches everything.')
+  const { Network, Own, Refused } = rules
+  const whose = [
+    ...(Network === null ? [] : [`policy ${Network.Serial} of the network`]),
+    ...(Own === null ? [] : [`this node's own ${Own.File}`]),
+  ].join(' and ')
+  const [last] = Refused.toSorted((a, b) => b.LastAt.localeCompare(a.LastAt))
+  if (last === undefined) return ok('access rules', `In force: ${whose}. They refused nothing here.`)
+  const total = Refused.reduce((sum, { Count }) => sum + Count, 0)
+  return ok(
+    'access rules',
+    `In force: ${whose}. They refused ${total} flows here; the last was ${last.From.Name} to ${last.To.Name} on ${last.On}.`,
+  )
 }
 
 function checkClock({ reachability }: NodeFacts): Check {

@@ -1,4 +1,4 @@
-import type { PeerView, VpnPeerView, VpnView } from '@mesh/api-contract'
+import type { PeerView, RulesView, VpnPeerView, VpnView } from '@mesh/api-contract'
 import { expect, test } from 'vitest'
 import { formatChecks } from '../cli/node/doctor.ts'
 import { examine } from './examine.ts'
@@ -49,7 +49,27 @@ const node: NodeFacts = {
   },
   vpn: vpn([]),
   dns: undefined,
+  rules: undefined,
   answering: [{ address: '10.0.0.5:4001', tried: works }],
+}
+
+/** A node whose own rules refused these, two flows of each. */
+function ruled(refused: readonly string[]): RulesView {
+  const policy = { default: 'refuse', groups: {}, tags: {}, allow: [], tests: [] } as const
+  return {
+    Network: null,
+    Own: { File: '/etc/mesh/rules.yaml', Policy: { ...policy, allow: [], tests: [] }, Text: '' },
+    CanSign: false,
+    Table: [],
+    More: false,
+    Refused: refused.map((On, at) => ({
+      From: { Word: 'web', Name: 'web-1' },
+      To: { Word: 'db', Name: 'db-1' },
+      On,
+      Count: 2,
+      LastAt: `2026-01-01T00:00:0${at}Z`,
+    })),
+  }
 }
 
 function peer(over: Partial<PeerView>): PeerView {
@@ -195,6 +215,14 @@ test.each([
     'a:1: refused',
   ],
   ['own ports', { node: { answering: undefined } }, 'skip', 'another machine'],
+  ['access rules', {}, 'ok', 'There are none'],
+  ['access rules', { node: { rules: ruled([]) } }, 'ok', 'refused nothing here'],
+  [
+    'access rules',
+    { node: { rules: ruled(['tcp:22', 'tcp:5432']) } },
+    'ok',
+    'refused 4 flows here; the last was web-1 to db-1 on tcp:5432',
+  ],
   ['nat', addresses('/ip4/9.9.9.9/tcp/1/p2p/a'), 'ok', 'lets others in at 9.9.9.9'],
   ['nat', addresses('/ip4/10.0.0.5/tcp/1/p2p/a'), 'warn', 'cannot begin a connection'],
   ['nat', addresses('/ip4/100.64.3.4/tcp/1', '/ip4/9.9.9.8/tcp/1/p2p/r/p2p-circuit'), 'warn', 'over a relay'],

@@ -6,6 +6,7 @@ import type {
   NodeFactsView,
   PeerView,
   ReachabilityView,
+  RulesView,
   VpnView,
 } from '@mesh/api-contract'
 import type { EngineSupport } from '@mesh/engine'
@@ -67,6 +68,8 @@ export interface NodeFacts {
   readonly reachability: ReachabilityView | undefined
   readonly vpn: VpnView | undefined
   readonly dns: DnsServerView | undefined
+  /** Undefined from nodes that do not know the question. */
+  readonly rules: RulesView | undefined
   /** Its own TCP addresses, and whether something answers there; undefined for a node that is not on this machine. */
   readonly answering: readonly { readonly address: string; readonly tried: Tried }[] | undefined
 }

@@ -11,7 +11,7 @@ const MAX_TRIED = 16
 
 /** @param isHere the node runs on this machine, so that its own addresses can be tried */
 export async function gatherNode(client: ApiClient, isHere: boolean, clock: Clock): Promise<NodeFacts> {
-  const [node, health, peers, machines, reachability, vpn, dns] = await Promise.all([
+  const [node, health, peers, machines, reachability, vpn, dns, rules] = await Promise.all([
     client.getNode(),
     client.getHealth(),
     client.listPeers(),
@@ -19,6 +19,7 @@ export async function gatherNode(client: ApiClient, isHere: boolean, clock: Cloc
     unlessRefused(client.getReachability()),
     unlessRefused(client.getVpn()),
     unlessRefused(client.getDnsServer()),
+    unlessRefused(client.getRules()),
   ])
   const places = isHere ? (reachability?.Addresses ?? []).flatMap(tcpPlace).slice(0, MAX_TRIED) : undefined
   const answering =
@@ -30,7 +31,7 @@ export async function gatherNode(client: ApiClient, isHere: boolean, clock: Cloc
             tried: await tried(() => dial(host, port), clock),
           })),
         )
-  return { node, health, peers, machines, reachability, vpn, dns, answering }
+  return { node, health, peers, machines, reachability, vpn, dns, rules, answering }
 }
 
 /** Undefined where the node has none of it, is not ready, or is older than the question. */

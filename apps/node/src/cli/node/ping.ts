@@ -1,4 +1,7 @@
-/** `mesh ping MACHINE`: one line for each answer, with the way it came. */
+/**
+ * `mesh ping MACHINE`: one line for each answer, with the way it came. Where access rules refuse this machine something of the
+ * other one, a line says so at the end: an answer alone says that it is reached.
+ */
 import { type ApiClient, ApiError } from '@mesh/api-client'
 import type { PeerPingView, VpnPingView } from '@mesh/api-contract'
 import { printable, systemClock } from '@mesh/core'
@@ -19,6 +22,7 @@ export const runPing: Run = async (call) => {
   // the first Ctrl-C ends it with what was learned so far
   process.once('SIGINT', () => asked.abort())
   let answers = 0
+  let peer: string | undefined
   // the node tries all addresses when it is asked, and an answer tells of those that were tried before it
   if (settings.path)
     await ping(client, machine, asked.signal).then(
@@ -29,6 +33,7 @@ export const runPing: Run = async (call) => {
     try {
       const answer = await ping(client, machine, asked.signal)
       answers++
+      peer = answer.PeerID
       call.out(
         settings.json
           ? printableJson(answer)
@@ -42,7 +47,32 @@ export const runPing: Run = async (call) => {
     if (turn === settings.count) break
     await pause(asked.signal)
   }
+  if (peer !== undefined && !settings.json) await noteRules(client, peer, call)
   return answers > 0 ? EXIT.ok.code : EXIT.failed.code
+}
+
+/** Notes what access rules let this node reach of the peer, where they do not let it reach everything. */
+async function noteRules(client: ApiClient, peer: string, { note }: Call): Promise<void> {
+  try {
+    const [{ PeerID, Name }, { To, Everybody, Reached }] = await Promise.all([
+      client.getNode(),
+      client.listWhoReaches({ to: peer }),
+    ])
+    if (Everybody || PeerID === peer) return
+    const words = Reached.filter(({ From }) => From.Word === PeerID).flatMap(({ On }) => On)
+    if (words.includes('*')) return
+    const own = Name === '' ? 'this node' : Name
+    note(
+      printable(
+        words.length === 0
+          ? `${own} may not reach ${To.Name}: no rule allows it (mesh rules who ${To.Name})`
+          : `${own} may reach ${To.Name} on ${words.join(', ')} only`,
+      ),
+    )
+  } catch (error) {
+    // nodes of earlier versions have no rules
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+  }
 }
 
 const UNREACHABLE: ReadonlySet<string> = new Set(['vpn.unreachable', 'peer.unreachable'])
