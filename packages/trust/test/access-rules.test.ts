@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest'
 import { encodeEntry } from '@mesh/ledger'
 import { MAX_TRUST_MESSAGE_BYTES } from '../src/limits.ts'
 import { checkPolicy } from '../src/rules/check-policy.ts'
-import { type AccessRules, createAccessRules } from '../src/rules/index.ts'
-import { administrationOf, openNode, settle, stopNodes, tellAll, type TestNode } from './members.ts'
+import { type AccessRules, createAccessRules, resolvePolicy } from '../src/rules/index.ts'
+import { admin, administrationOf, openNode, settle, stopNodes, tellAll, type TestNode } from './members.ts'
 
 const ends: (() => void)[] = []
 afterEach(async () => {
@@ -58,6 +58,19 @@ test('members that come change the compiled rules soon, and only where there are
   await clock.advance(1_000)
   expect(changes).toBe(2)
   expect(rules.packetRules()?.rules.ranges).toContainEqual({ range: '10.1.0.3/32', sets: [0] })
+})
+
+test('a member that is away keeps the name that it was signed with, and nobody takes it unseen', async () => {
+  const { home, far, rules } = await openMembers()
+  const away = admin.peerId
+  const signed = { policy: checkPolicy({ tags: { db: [away] } }), names: { [away]: 'far' } }
+  rules.setNetwork(signed, { force: true })
+  const written = checkPolicy({ tags: { db: ['far'] } })
+  expect(resolvePolicy(written, rules.namedMembers())).toEqual(signed)
+  tellAll(far, home)
+  expect(() => resolvePolicy(written, rules.namedMembers())).toThrow(
+    expect.objectContaining({ code: 'trust.bad_policy' }),
+  )
 })
 
 test('refused packets are counted by whose addresses they have', async () => {

@@ -14,6 +14,8 @@ import {
   encodeServiceRequest,
 } from '../../../packages/services/src/wire/messages.ts'
 import * as dns from '../../../packages/dns/src/zone/read-entries.ts'
+import { writePolicy } from '../../../packages/trust/src/administration/policy-statement.ts'
+import { applyPolicy, POLICY } from './policy.ts'
 import { formatInviteCode, parseInviteCode } from '../../../packages/trust/src/administration/invite-code.ts'
 import {
   readStatement,
@@ -178,10 +180,21 @@ const RECORDS: readonly Decoder[] = [
         }),
       ),
       written(writeClaim(NETWORK, { invite: PEER, peer: PEER, sig: new Uint8Array(64) })),
+      written(
+        writePolicy(NETWORK, {
+          admin: PEER,
+          serial: 7,
+          signedAt: 0,
+          policy: POLICY,
+          names: { [PEER]: 'nas' },
+        }),
+      ),
     ),
     decode(bytes) {
       const { name, entry } = entryOf(bytes)
-      return readStatement({ network: NETWORK }, name, entry.value)
+      const statement = readStatement({ network: NETWORK }, name, entry.value)
+      // what is a policy can be judged and compiled
+      if (statement?.kind === 'rules') applyPolicy(statement.policy)
     },
   },
 ]

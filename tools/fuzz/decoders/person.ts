@@ -23,6 +23,7 @@ import {
   parseToken,
 } from '@mesh/network'
 import { parseListenAddress } from '@mesh/api-server'
+import { formatPolicy, readPolicy } from '@mesh/trust/policy-text'
 import type { Snapshot } from '@mesh/ledger'
 import { parseRetryAfter } from '../../../packages/api-client/src/retry-after.ts'
 import { tryParseDnsType } from '../../../packages/api-contract/src/dns-types.ts'
@@ -58,6 +59,7 @@ import {
 import { offersFile } from '../../../apps/node/src/state/kept-offers.ts'
 import { parseState } from '../../../apps/node/src/state/state-file.ts'
 import { type Decoder, textOf, textSeeds } from '../decoder.ts'
+import { applyPolicy, POLICY } from './policy.ts'
 
 const config = generateNetworkConfig({ intervalS: 360 }, systemRandom)
 const token = encodeToken(config)
@@ -103,6 +105,13 @@ export const PERSON_DECODERS: readonly Decoder[] = [
     seeds: textSeeds(formatNetworkConfig(config)),
     mayRefuse: true,
     decode: (bytes) => parseNetworkConfig(textOf(bytes)),
+  },
+  {
+    name: 'policy',
+    form: 'text',
+    seeds: textSeeds(formatPolicy(POLICY, 'a comment'), JSON.stringify(POLICY)),
+    mayRefuse: true,
+    decode: (bytes) => applyPolicy(readPolicy(textOf(bytes))),
   },
   {
     name: 'defaults',

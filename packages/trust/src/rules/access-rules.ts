@@ -127,9 +127,12 @@ export class AccessRules {
     return this.#members
   }
 
-  /** Members with their names, for policies that name them. */
+  /** Members with their names, for policies that name them: as they are told now, else as the policy in force has them. */
   namedMembers(): readonly NamedMember[] {
     const named = new Map<string, NamedMember>()
+    for (const [peer, name] of Object.entries(this.#network?.names ?? {})) {
+      named.set(peer, { peer: peer as PeerId, name })
+    }
     for (const [peer, name] of this.#components.toldNames?.() ?? []) {
       named.set(peer, { peer: peer as PeerId, name })
     }

@@ -12,16 +12,20 @@ const FIELDS = ['default', 'groups', 'tags', 'allow', 'tests', 'from', 'to', 'on
 /** Checks a policy that is parsed already. @throws MeshError `trust.bad_policy` */
 export function checkPolicy(value: unknown): Policy {
   const parsed = policySchema().safeParse(value)
-  if (!parsed.success) throw badPolicy(parsed.error.issues.flatMap((issue) => describe(issue, value)))
+  if (!parsed.success) {
+    const { issues } = parsed.error
+    const described = issues.slice(0, MAX_POLICY_ISSUES).flatMap((issue) => describe(issue, value))
+    throw badPolicy(described, issues.length - MAX_POLICY_ISSUES)
+  }
   const { $schema: _, ...policy } = parsed.data
   const unknown = unknownGroups(policy)
   if (unknown.length > 0) throw badPolicy(unknown)
   return policy
 }
 
-/** Makes the error that lists what is wrong with a policy. */
-export function badPolicy(issues: readonly Issue[]) {
-  const more = issues.length - MAX_POLICY_ISSUES
+/** Makes the error that lists what is wrong with a policy. @param left the number of faults that are not among the issues */
+export function badPolicy(issues: readonly Issue[], left = 0) {
+  const more = Math.max(0, left) + Math.max(0, issues.length - MAX_POLICY_ISSUES)
   return trustError('trust.bad_policy', 'the policy has faults', {
     issues: issues.slice(0, MAX_POLICY_ISSUES),
     hint: `${more > 0 ? `${more} more faults are not shown. ` : ''}docs/access-rules.md has all forms.`,
@@ -31,7 +35,7 @@ export function badPolicy(issues: readonly Issue[]) {
 function describe(issue: core.$ZodIssue, value: unknown): readonly Issue[] {
   const field = fieldOf(issue.path)
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MAX_POLICY_ISSUES).map((key) => ({
       field: fieldOf([...issue.path, key]),
       expected: nearestHint(key, FIELDS) ?? issue.message,
     }))

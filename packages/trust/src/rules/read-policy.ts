@@ -1,6 +1,6 @@
 /** Reads the text of a policy. YAML is a superset of JSON, so one parser reads both. */
-import { MeshError } from '@mesh/core'
-import { parseDocument } from 'yaml'
+import { MeshError, printable } from '@mesh/core'
+import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml'
 import { trustError } from '../errors.ts'
 import { MAX_POLICY_BYTES } from '../limits.ts'
 import { checkPolicy } from './check-policy.ts'
@@ -18,11 +18,18 @@ export function readPolicy(text: string): Policy {
 
 function parseText(text: string): unknown {
   try {
-    const document = parseDocument(text, { stringKeys: true, logLevel: 'silent' })
+    const lineCounter = new LineCounter()
+    // its own words for each of many errors, and its search for names given twice, take seconds
+    const given = { prettyErrors: false, uniqueKeys: false, lineCounter }
+    const options = { stringKeys: true, logLevel: 'silent', ...given } as const
+    const document = parseDocument(text, options)
     const [error] = document.errors
-    if (error === undefined) return document.toJS({ maxAliasCount: 0 })
-    const [at] = error.linePos ?? []
-    const line = at === undefined ? '' : ` in line ${at.line}, column ${at.col}`
+    if (error === undefined) {
+      refuseTwice(document)
+      return document.toJS({ maxAliasCount: 0 })
+    }
+    const at = lineCounter.linePos(error.pos[0])
+    const line = at.line === 0 ? '' : ` in line ${at.line}, column ${at.col}`
     throw notYaml(`${error.code.toLowerCase().replaceAll('_', ' ')}${line}`, error)
   } catch (error) {
     if (error instanceof MeshError) throw error
@@ -30,7 +37,21 @@ function parseText(text: string): unknown {
   }
 }
 
-function notYaml(reason: string, cause: unknown) {
+/** @throws MeshError `trust.bad_policy` for a name that stands twice in one map */
+function refuseTwice(document: Document.Parsed): void {
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<string>()
+      for (const { key } of items) {
+        const name = isScalar(key) ? String(key.value) : ''
+        if (seen.has(name)) throw notYaml(`${printable(name).slice(0, 64)} stands twice in one place`)
+        seen.add(name)
+      }
+    },
+  })
+}
+
+function notYaml(reason: string, cause?: unknown) {
   return trustError('trust.bad_policy', `the policy is neither YAML nor JSON: ${reason}`, {
     hint: 'Lists stand in [ ], and a word with * or : at its beginning in quotes: from: ["*"].',
     cause,
