@@ -1,4 +1,4 @@
-/** Schemas of leases. */
+/** Defines the schema of a lease. */
 import * as z from 'zod'
 import { later } from '../later.ts'
 import { peerId } from './fields.ts'

@@ -1,11 +1,11 @@
-/** What an entry of the bucket `leases` says: who holds the lease, its fencing number, and for how long. */
+/** Reads and writes entries of the bucket `leases`: who holds the lease, its fencing number, and for how long. */
 import { LEAST_LEASE_MS, MOST_LEASE_MS } from '../limits.ts'
 
 /** The lease that an entry tells of. */
 export interface LeaseEntry {
   /** Peer id of the holder, who signed the entry. */
   readonly holder: string
-  /** The fencing number. */
+  /** The fencing number of this holder. */
   readonly number: number
   /** How long the lease lasts after each renewal, in ms. */
   readonly ttlMs: number

@@ -4,7 +4,7 @@ import { LEASE_GRACE_MS, MAX_FUTURE_MS, MAX_SEEN_LEASES } from '../limits.ts'
 import { type LeaseEntry, readLease } from './lease-entry.ts'
 
 interface Rival extends LeaseEntry {
-  /** In monotonic ms. */
+  /** When the claim was heard last, in monotonic ms. */
   readonly heardAt: number
 }
 

@@ -34,7 +34,7 @@ export interface TakeLease {
   readonly ttlMs: number
   /** True, as by default: this node renews the lease until it is given back. False: its user does, by `renew`. */
   readonly renews?: boolean
-  /** Ends the wait. */
+  /** Ends the wait when it aborts. */
   readonly signal: AbortSignal
 }
 
@@ -54,7 +54,7 @@ export interface LeasesComponents {
   readonly claimMs?: number
 }
 
-/** What was heard of a lease. */
+/** A lease that was heard of. */
 interface Seen {
   /** When its entry changed last, in monotonic ms. */
   readonly heardAt: number

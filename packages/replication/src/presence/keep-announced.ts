@@ -102,7 +102,7 @@ class Announcer {
     }
   }
 
-  /** That another member owns the key is no fault: of a service it is another provider. */
+  /** Another member may own the key without a fault: it is another provider of a service, for example. */
   #tell(error: unknown): void {
     const { bucket, key } = this.#init
     const isTaken = error instanceof MeshError && error.code === 'ledger.not_owner'

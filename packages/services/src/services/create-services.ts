@@ -217,7 +217,7 @@ export class Services {
     return this.#servesLegacy
   }
 
-  /** What asks members for services needs. */
+  /** Gives the parts that connections to services of members need. */
   #asking() {
     return { ...this.#components, legacy: this.#legacy, providers: this.#providers }
   }

@@ -1,6 +1,6 @@
 /**
- * What this node knows of the providers that it uses: how many connections each has, which ones failed, and with which
- * provider each name stays. All connections of a node share it, those of local ports and those of programs.
+ * Remembers the providers that this node uses: how many connections each has, which ones failed, and with which provider
+ * each name stays. All connections of a node share it, those of local ports and those of programs.
  */
 import { BoundedMap, type Clock, type PeerId, type Random } from '@mesh/core'
 import { FAILED_PROVIDER_MS, MAX_REMEMBERED_PROVIDERS } from '../limits.ts'

@@ -29,7 +29,7 @@ export interface ExitOffer {
   readonly faults: readonly ExitFault[]
 }
 
-/** What became of one name. */
+/** Says which member one name chooses, or why none. */
 type OneChoice =
   | { readonly state: 'chosen'; readonly offer: ExitOffer }
   /** Nobody is called so, or it is away for so long that the ledger forgot it. */
@@ -119,7 +119,7 @@ function compare(one: readonly (number | string)[], other: readonly (number | st
   return (one[at] ?? 0) < (other[at] ?? 0) ? -1 : 1
 }
 
-/** Of several names that choose nobody, the one tells most whose member is there. */
+/** Gives the reason why no name chooses a member: that of a member which is there tells most. */
 function noneOf(choices: readonly OneChoice[]): ExitChoice {
   const states = ['ambiguous', 'notOffered', 'unknown'] as const
   for (const state of states) for (const choice of choices) if (choice.state === state) return choice

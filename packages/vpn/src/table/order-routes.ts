@@ -1,6 +1,6 @@
 /**
- * In which order routes are taken, and which router of a network comes first where there are several: a member that the user
- * named, a router that is reached, the lower metric, the router in use, the shorter round trip. Pure.
+ * Orders routes as they are taken. Where a network has several routers, it prefers a member that the user named, then a router
+ * that is reached, the lower metric, the router in use, and the shorter round trip. Pure.
  */
 import type { Cidr, PeerId } from '@mesh/core'
 import type { DatedRoute } from './route-entries.ts'
