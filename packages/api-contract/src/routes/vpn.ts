@@ -76,7 +76,8 @@ export const vpnRoutes = {
     body: z
       .object({
         Exit: lookupName.meta({
-          description: 'A peer id, an address of the VPN, or a name.',
+          description:
+            'A peer id, an address of the VPN, or a name; several with commas between them, or `any`.',
           example: 'gate',
         }),
       })

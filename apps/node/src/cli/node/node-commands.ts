@@ -61,8 +61,8 @@ export const nodeCommands: readonly Command[] = [
     summary:
       'through which member the running node leads what leaves for the Internet; with PEER, or off, changes it',
     description:
-      'PEER is a name, an address of the VPN or a peer id; a member that is called off is named by one of the others. Holds over restarts, until the node is started with another --exit-node. Nothing passes outside of an exit node while one is exchanged for another.',
-    examples: ['mesh exit-node', 'mesh exit-node gate', 'mesh exit-node off'],
+      'PEER is a name, an address of the VPN or a peer id. Several with commas between them: the first one that is reached. any: the nearest member that offers an exit. A member that is called off or any is named by its address or id. Holds over restarts, until the node is started with another --exit-node. Nothing passes outside of an exit node while one is exchanged for another.',
+    examples: ['mesh exit-node', 'mesh exit-node gate,spare', 'mesh exit-node off'],
     load: async () => (await import('./exit-node.ts')).runExitNode,
   },
   {
