@@ -29,12 +29,13 @@ export interface ServiceClient {
 export function createServiceClient(components: ServiceClientComponents): ServiceClient {
   const user = createOwnUser(components)
   const legacy = createLegacyStreams(components)
-  const startedAt = components.clock.monotonic()
   const parts = { ...components, user, legacy, log: components.log.child('services') }
   return {
     async open(name, signal) {
       checkServiceName(name)
       signal.throwIfAborted()
+      // the nodes on the way may have to meet the provider first
+      const startedAt = components.clock.monotonic()
       return await openProvided({ name, startedAt, signal }, parts)
     },
     stop() {
