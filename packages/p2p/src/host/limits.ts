@@ -29,3 +29,5 @@ export const BANNED_HEARS_MS = 1_000
 export const MAX_STUN_SERVERS = 2
 /** How long a tab waits for a node that relays, in ms. */
 export const RELAY_WAIT_MS = 15_000
+/** Dials to members that somebody wants a circuit to and that are not connected. */
+export const CIRCUIT_DIALS = { perSecond: 0.5, burst: 10 } as const

@@ -32,6 +32,7 @@ import { relayInStep } from '../upstream/circuit-relay/relayed-bytes.ts'
 import { endReservations, relayToConnected } from '../upstream/circuit-relay/reservations.ts'
 import { type ListenPlan, planListening } from './listen-addresses.ts'
 import { joinWebRtc } from './join-webrtc.ts'
+import { createCircuitDemand } from './circuit-demand.ts'
 import { loadOptional } from './optional-package.ts'
 import type { Platform, PlatformContext } from './platform.ts'
 import { DEFAULT_SWITCHES, type P2pNodeInit, type Switches } from './switches.ts'
@@ -219,8 +220,18 @@ async function joinRelay(
   ])
   const { host, reach } = context
   await joinCircuits(host, context.clock)
-  const stops: Stop[] = []
+  const ended = new AbortController()
+  const stops: Stop[] = [() => ended.abort(new Error('stopped'))]
   if (switches.relayService) {
+    const isConnected = createCircuitDemand(
+      {
+        isConnected: (peer) => connectionsTo(host, peer).some(({ direct }) => direct),
+        isMember: (peer) => context.membership.isMember(peer),
+        connect: (peer) => reach.connect(peer, ended.signal),
+        onFailed: (peer, error) => context.logger.debug('peer of a circuit not met', { peer, error }),
+      },
+      context.clock,
+    )
     const build = circuitRelayServer({
       maxInboundHopStreams: 2 * maxCircuitsPerPeer,
       maxOutboundStopStreams: 2 * maxCircuitsPerPeer,
@@ -233,7 +244,7 @@ async function joinRelay(
     })
     await joinService(host, 'relay', (components: Parameters<typeof build>[0]) => {
       const server = relayToConnected(relayInStep(build(components)), {
-        isConnected: (peer) => connectionsTo(host, peer.toString()).some(({ direct }) => direct),
+        isConnected: (peer) => isConnected(peer.toString()),
         limits: { maxDurationMs, maxBytes },
       })
       context.setEndReservation(endReservations(server))

@@ -30,13 +30,14 @@ export interface ServiceClient {
 export function createServiceClient(components: ServiceClientComponents): ServiceClient {
   const user = createOwnUser(components)
   const legacy = createLegacyStreams(components)
-  const startedAt = components.clock.monotonic()
   const providers = new ProviderBook({ isSticky: true }, components)
   const parts = { ...components, user, legacy, providers, log: components.log.child('services') }
   return {
     async open(name, signal) {
       checkServiceName(name)
       signal.throwIfAborted()
+      // the nodes on the way may have to meet the provider first
+      const startedAt = components.clock.monotonic()
       const { use, ...opened } = await openProvided({ name, startedAt, signal }, parts)
       // the next request asks anew, so that nothing is gained by counting this one
       use.close()
