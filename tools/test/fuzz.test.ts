@@ -20,15 +20,19 @@ test.each(decoders.map((decoder) => [decoder.name, decoder] as const))(
 
 /** Decoders that no list names, and why. */
 const NOT_LISTED: Readonly<Record<string, string>> = {
+  decodeHits: "reads the engine's own numbers",
   decodePath: 'called by decodeFileMessage',
   decodePem: 'called by tryParsePublicKey',
+  decodeRefusal: "reads the engine's own counts",
   decodeStats: "reads the engine's own numbers",
   parseInput: 'called for each request by http',
   parseIpv4Routes: "reads the kernel's own list",
   parseIpv6Routes: "reads the kernel's own list",
   parseJsonBody: 'called for each request by http',
   parseKept: 'called by readStatement',
+  parseOfferWord: 'called by checkPolicy',
   parsePeerAddress: 'tryParsePeerId and multiaddr() of the library, for text of this machine',
+  parseTerm: 'called by checkPolicy',
   parseTokenLine: 'called by parseTokenList',
   tryParseMultiaddr: 'multiaddr() of the library without its exception',
   tryParseJson: 'JSON.parse without its exception',

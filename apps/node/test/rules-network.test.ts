@@ -17,7 +17,9 @@ const suite = why === undefined ? 'access rules' : `access rules (skipped: ${why
 
 /** Somebody in the Internet, and a printer behind the router `db`. */
 const [FAR, PRINTER] = ['198.51.100.1', '192.168.77.9']
-const PORTS = ['tcp:22', 'tcp:443', 'tcp:5432', 'udp:53', 'icmp'] as const
+const PORTS = ['tcp:22', 'tcp:443', 'tcp:5432', 'udp:3478', 'icmp'] as const
+/** More at a time would make a busy machine look like a firewall. */
+const TRIED_AT_ONCE = 24
 const SOON = { withinMs: 20_000, everyMs: 100 }
 
 const POLICY = `
@@ -28,7 +30,7 @@ allow:
   - { from: ['*'], to: [tag:web], on: [tcp:443, service:shop] }
   - { from: [group:ops], to: [route:192.168.77.0/24, exit], on: ['*'] }
   - { from: [guest:phone@admin], to: [tag:web], on: [icmp] }
-  - { from: [tag:web], to: [tag:db], on: [udp:53] }
+  - { from: [tag:web], to: [tag:db], on: [udp:3478] }
   - { from: [tag:db], to: [tag:web], on: [egress] }
 `
 const CHANGED = `
@@ -37,7 +39,7 @@ tags: { db: [db], web: [web] }
 allow:
   - { from: [group:ops], to: [tag:db], on: [tcp:22, icmp] }
   - { from: [group:ops], to: [tag:web], on: [tcp:443, service:shop, egress] }
-  - { from: [tag:web], to: [tag:db], on: [udp:53, tcp:5432, files] }
+  - { from: [tag:web], to: [tag:db], on: [udp:3478, tcp:5432, files] }
   - { from: [tag:web], to: [route:192.168.77.0/24], on: [tcp:22] }
   - { from: [guest:phone@admin], to: [tag:db], on: [tcp:443] }
 `
@@ -50,7 +52,7 @@ const ALLOWED = new Set([
   ...['tcp:22', 'icmp'].map((what) => `admin>printer ${what}`),
   ...['tcp:22', 'icmp'].map((what) => `admin>far ${what}`),
   'phone>web icmp',
-  'web>db udp:53',
+  'web>db udp:3478',
   // an exit on everything is also one for requests of programs
   'admin>web egress',
   'db>web egress',
@@ -58,7 +60,7 @@ const ALLOWED = new Set([
 const ALLOWED_LATER = new Set([
   ...['tcp:22', 'icmp'].map((what) => `admin>db ${what}`),
   ...['tcp:443', 'service', 'egress'].map((what) => `admin>web ${what}`),
-  ...['udp:53', 'tcp:5432', 'files'].map((what) => `web>db ${what}`),
+  ...['udp:3478', 'tcp:5432', 'files'].map((what) => `web>db ${what}`),
   'web>printer tcp:22',
   'phone>db tcp:443',
 ])
@@ -188,30 +190,49 @@ describe.skipIf(why !== undefined)(suite, () => {
     expect(valueOf(Configuration, 'Address')).toContain('10.1.0.')
   }
 
-  /** What each pair of the table brings now. */
-  async function tryAll(): Promise<ReadonlyMap<string, string>> {
+  /** What each pair of the table brings now. A pair that may pass is tried again for some seconds: the machine may be busy. */
+  async function tryAll(allowed?: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const outcomes = new Map<string, string>()
+    const tries = triesOfAll()
+    for (let at = 0; at < tries.length; at += TRIED_AT_ONCE)
+      await Promise.all(
+        tries.slice(at, at + TRIED_AT_ONCE).map(async ([pair, attempt]) => {
+          const may = allowed?.has(pair.replace(/ IPv\d$/, '')) ?? true
+          const first = await attempt()
+          outcomes.set(pair, may && first !== 'answered' ? await untilAnswered(attempt) : first)
+        }),
+      )
+    return outcomes
+  }
+
+  function triesOfAll(): (readonly [pair: string, attempt: () => Promise<string>])[] {
     const pairs = [
       ...pairsOf(['admin', 'web', 'db', 'phone'], ['admin', 'web', 'db'], PORTS),
       ...pairsOf(['admin', 'web'], ['printer'], ['tcp:22', 'icmp']),
       ...pairsOf(['admin'], ['far'], ['tcp:22', 'icmp']),
     ]
-    await Promise.all(
-      pairs.map(async ({ from, to, what }) => {
+    return [
+      ...pairs.flatMap(({ from, to, what }) => {
         const [on = '', port = '0'] = what.split(':')
-        for (const [family, address] of at(addresses, to).entries()) {
-          const request = { on: on as 'tcp', address, port: Number(port) }
-          const outcome = await at(probers, from).ask(request)
-          outcomes.set(`${from}>${to} ${what} IPv${family === 0 ? 4 : 6}`, outcome)
-        }
+        return at(addresses, to).map((address, family) => {
+          const attempt = () => at(probers, from).ask({ on: on as 'tcp', address, port: Number(port) })
+          return [`${from}>${to} ${what} IPv${family === 0 ? 4 : 6}`, attempt] as const
+        })
       }),
-    )
-    for (const from of ['admin', 'db']) {
-      outcomes.set(`${from}>web service`, await tryService(from))
-      outcomes.set(`${from}>web egress`, await at(probers, from).ask({ on: 'http', address: FAR, port: 443 }))
-    }
-    for (const from of ['admin', 'web']) outcomes.set(`${from}>db files`, await tryFile(from))
-    return outcomes
+      ...['admin', 'db'].flatMap((from) => [
+        [`${from}>web service`, () => tryService(from)] as const,
+        [`${from}>web egress`, () => at(probers, from).ask({ on: 'http', address: FAR, port: 443 })] as const,
+      ]),
+      ...['admin', 'web'].map((from) => [`${from}>db files`, () => tryFile(from)] as const),
+    ]
+  }
+
+  /** The outcome of the last try. */
+  async function untilAnswered(attempt: () => Promise<string>): Promise<string> {
+    let last = ''
+    const tryAgain = async () => expect((last = await attempt())).toBe('answered')
+    await eventually(tryAgain, { withinMs: 8_000, everyMs: 200 }).catch(() => {})
+    return last
   }
 
   /** Through a local port of the node, where the service sends back what comes. */
@@ -254,22 +275,20 @@ describe.skipIf(why !== undefined)(suite, () => {
     await pingSoon(lab, 'admin', PRINTER)
     await pingSoon(lab, 'admin', FAR)
     await pingSoon(lab, 'phone', at(machines, 'web').v4)
-    await eventually(async () => {
-      const refused = [...(await tryAll())].filter(([, outcome]) => outcome !== 'answered')
-      expect(refused).toEqual([])
-    }, SOON)
+    const refused = [...(await tryAll())].filter(([, outcome]) => outcome !== 'answered')
+    expect(refused).toEqual([])
   }, 90_000)
 
   test('a policy holds for each pair of the table', async () => {
     await run(['rules', 'set', '-', '--force'], POLICY)
     await inForce(1)
-    const outcomes = await tryAll()
+    const outcomes = await tryAll(ALLOWED)
     expect(outcomes.size).toBeGreaterThanOrEqual(60)
     expectTable(outcomes, ALLOWED)
     // a refusal is told: nobody waits for an answer that does not come
     expect(outcomes.get('web>db tcp:22 IPv4')).toBe('refused')
     expect(outcomes.get('web>db tcp:22 IPv6')).toBe('refused')
-    expect(outcomes.get('admin>web udp:53 IPv4')).toBe('refused')
+    expect(outcomes.get('admin>web udp:3478 IPv4')).toBe('refused')
   }, 60_000)
 
   test('a change ends what is no longer allowed within two seconds, and cuts nothing else', async () => {
@@ -278,7 +297,7 @@ describe.skipIf(why !== undefined)(suite, () => {
     await run(['rules', 'set', '-', '--force'], CHANGED)
     await eventually(() => expect(ended.ended()).toBe(true), { withinMs: 2_000, everyMs: 20 })
     await inForce(2)
-    expectTable(await tryAll(), ALLOWED_LATER)
+    expectTable(await tryAll(ALLOWED_LATER), ALLOWED_LATER)
     expect(kept.ended()).toBe(false)
   }, 60_000)
 

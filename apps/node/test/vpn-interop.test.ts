@@ -172,8 +172,14 @@ describe.skipIf(why !== undefined)(suite, () => {
       },
       { withinMs: 30_000, everyMs: 250 },
     )
-    const refused = await ours.control.getRules()
-    expect(refused.Refused.some(({ Count }) => Count > 0)).toBe(true)
+    // they are told once a second
+    await eventually(
+      async () => {
+        const { Refused } = await ours.control.getRules()
+        expect(Refused.some(({ Count }) => Count > 0)).toBe(true)
+      },
+      { withinMs: 5_000, everyMs: 100 },
+    )
   })
 
   test('around a hub of ours that alone is known, our leaf and the EdgeVPN nodes find each other', {

@@ -266,7 +266,8 @@ export type LeasesPort = Pick<Leases, 'take' | 'held' | 'status' | 'list'>
 
 export interface ApiServerComponents {
   readonly ledger: Ledger
-  readonly leases: LeasesPort
+  /** Without it the API has no leases. */
+  readonly leases?: LeasesPort | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

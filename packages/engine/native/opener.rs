@@ -277,8 +277,12 @@ impl<'a> Gate<'a> {
         Ok((ip, whither))
     }
 
-    /// A member's packets go on to guests alone, and a guest's to all whom the table names.
+    /// A member's packets go on to guests alone, and a guest's to all whom the table names. This node's own addresses come
+    /// first: an exit node in use owns all addresses.
     fn whither(&self, destination: IpAddr) -> Option<Whither> {
+        if self.table.is_own(destination) {
+            return Some(Whither::Device);
+        }
         let owner = self.table.owner(destination);
         if let Some(owner) = owner.filter(|owner| self.passes_on_to(owner)) {
             return Some(if owner.is_guest() { Whither::Guest } else { Whither::Member });

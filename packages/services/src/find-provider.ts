@@ -2,10 +2,13 @@ import { BUCKETS, type Clock, type PeerId, serviceRecord, tryParsePeerId } from 
 import { furtherProviders } from '@mesh/ledger'
 import { MAX_PROVIDERS } from './limits.ts'
 import type { ServicesLedger } from './ports.ts'
+import type { OfferRules } from './users/offer-rules.ts'
 
 interface FindComponents {
   readonly ledger: Pick<ServicesLedger, 'snapshot'>
   readonly clock: Pick<Clock, 'now'>
+  /** Undefined: every member may offer everything. */
+  readonly rules?: Pick<OfferRules, 'mayUse'> | undefined
 }
 
 /** The peer of the name's entry in `services` or `files`, when it signed that itself and is alive. */
@@ -23,8 +26,15 @@ export function findProvider(
   return peer !== undefined && isOwn && snapshot.isOwnerLive(peer, clock.now()) ? peer : undefined
 }
 
-/** All members that are alive and offer the service: the owner of its name first, then those of the bucket `providers`. */
-export function findProviders(name: string, components: FindComponents): readonly PeerId[] {
+/** The members that are alive and offer a service. */
+interface ServiceProviders {
+  /** Those that access rules let this node use: the owner of the name first, then those of the bucket `providers`. */
+  readonly allowed: readonly PeerId[]
+  /** True where others offer it, which access rules do not let this node use. */
+  readonly areOthersRefused: boolean
+}
+
+export function findProviders(name: string, components: FindComponents): ServiceProviders {
   const owner = findProvider(BUCKETS.services, name, components)
   const peers = new Set<PeerId>(owner === undefined ? [] : [owner])
   const snapshot = components.ledger.snapshot()
@@ -33,7 +43,8 @@ export function findProviders(name: string, components: FindComponents): readonl
     if (peers.size >= MAX_PROVIDERS) break
     peers.add(peer)
   }
-  return [...peers]
+  const allowed = [...peers].filter((peer) => components.rules?.mayUse(peer, name) ?? true)
+  return { allowed, areOthersRefused: allowed.length < peers.size }
 }
 
 function readRecord(value: string) {

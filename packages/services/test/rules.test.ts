@@ -19,11 +19,13 @@ function createRules() {
   const listeners = new Set<() => void>()
   const asked: [PeerId, RuledOffer][] = []
   let refuses = (_peer: PeerId, _offer: RuledOffer) => false
+  const kept = new Set<PeerId>()
   const rules: OfferRules = {
     refusal(peer, offer) {
       asked.push([peer, offer])
       return refuses(peer, offer) ? 'the rules say no' : undefined
     },
+    mayUse: (provider) => !kept.has(provider),
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -33,6 +35,11 @@ function createRules() {
     rules,
     asked,
     listeners,
+    /** Lets the node use no service of that member. */
+    keepFrom(provider: PeerId) {
+      kept.add(provider)
+      for (const listener of listeners) listener()
+    },
     refuse(judge: typeof refuses) {
       refuses = judge
       for (const listener of listeners) listener()
@@ -125,4 +132,22 @@ test('egress asks the rules, for legacy members too', async () => {
   await eventually(() => expect(legacy.isOver).toBe(true))
   expect(egress.status().refusals).toEqual({ 'egress.forbidden': 1, 'legacy.forbidden': 1 })
   expect(egress.status().connections).toBe(0)
+})
+
+test('a member that no rule lets this node reach is no provider, whatever it announces', async () => {
+  const { near, far } = await start()
+  const { rules, keepFrom } = createRules()
+  const services = createServices({}, { ...far.components, rules })
+  closers.push(() => services.stop())
+  await services.start()
+  const signal = AbortSignal.timeout(5_000)
+  const connection = await services.dial('echo', signal)
+  connection.destroy()
+  keepFrom(near.id)
+  const began = performance.now()
+  await expect(services.dial('echo', signal)).rejects.toMatchObject({
+    code: 'services.refused',
+    message: expect.stringContaining('access rules let this node use no member'),
+  })
+  expect(performance.now() - began).toBeLessThan(2_000)
 })

@@ -68,7 +68,7 @@ test('the first one owns the key, the second is told beside it; when the first g
   const key = providerKey({ bucket: BUCKETS.services, name: 'db', peer: b.member.id })
   expect(ownerOf()).toBe(a.member.id)
   expect(user.ledger.snapshot().getLive(BUCKETS.providers, key)?.owner).toBe(b.member.id)
-  expect(findProviders('db', user.components)).toEqual([a.member.id, b.member.id])
+  expect(findProviders('db', user.components).allowed).toEqual([a.member.id, b.member.id])
   expect(b.services.status().services[0]).toMatchObject({ state: 'announced', owner: a.member.id })
   expect(b.services.problems()).toEqual([])
   await a.services.withdraw('db')
@@ -122,7 +122,7 @@ test('only what a live member says of itself makes it a provider', async () => {
   const forged = providerKey({ bucket: BUCKETS.services, name: 'db', peer: b.member.id })
   expect(() => ledger.put(BUCKETS.providers, `${forged} ${b.member.id}`, '{}')).toThrow('must name this node')
   void ledger.put(BUCKETS.providers, `services db x ${user.id}`, '{}').settled
-  expect(findProviders('db', user.components)).toEqual([a.member.id, b.member.id])
+  expect(findProviders('db', user.components).allowed).toEqual([a.member.id, b.member.id])
   await b.member.ledger.put('healthcheck', b.member.id, heartbeatValue(systemClock.now() - 3_600_000)).settled
-  expect(findProviders('db', user.components)).toEqual([a.member.id])
+  expect(findProviders('db', user.components).allowed).toEqual([a.member.id])
 })

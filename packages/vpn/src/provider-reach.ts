@@ -11,7 +11,7 @@ import type { Clock, PeerId, Random } from '@mesh/core'
 import { type Backoff, createBackoff } from '@mesh/core/limits'
 import { MAX_STANDBY, STANDBY_RETRY, STEADY_MS } from './limits.ts'
 import type { VpnNetwork } from './ports.ts'
-import type { PeerReach } from './table/order-routes.ts'
+import type { PeerReach } from './table/peer-reach.ts'
 import type { Tunnels } from './tunnels/tunnels.ts'
 
 interface ProviderReachComponents {

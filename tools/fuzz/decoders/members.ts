@@ -1,5 +1,5 @@
 /** What members say of themselves and to each other: records of the ledger, the VPN's control, services, files, trust. */
-import { parsePeerId, systemClock } from '@mesh/core'
+import { parseProviderKey, parsePeerId, systemClock } from '@mesh/core'
 import type { Entry, Snapshot } from '@mesh/ledger'
 import { parseEndpoint } from '../../../packages/services/src/streams/endpoint.ts'
 import { decodeFileMessage, encodeFileMessage } from '../../../packages/services/src/files/file-message.ts'
@@ -168,6 +168,7 @@ const RECORDS: readonly Decoder[] = [
           peer: PEER,
           state: 'admitted',
           use: { invite: PEER, at: 1_790_000_000_000 },
+          until: 1_790_000_000_000,
         }),
       ),
       written(
@@ -177,6 +178,7 @@ const RECORDS: readonly Decoder[] = [
           expiresAt: 1_790_000_000_000,
           state: 'open',
           label: 'a',
+          memberForMs: 60_000,
         }),
       ),
       written(writeClaim(NETWORK, { invite: PEER, peer: PEER, sig: new Uint8Array(64) })),
@@ -192,6 +194,7 @@ const RECORDS: readonly Decoder[] = [
     ),
     decode(bytes) {
       const { name, entry } = entryOf(bytes)
+      parseProviderKey(name)
       const statement = readStatement({ network: NETWORK }, name, entry.value)
       // what is a policy can be judged and compiled
       if (statement?.kind === 'rules') applyPolicy(statement.policy)

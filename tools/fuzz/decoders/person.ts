@@ -51,6 +51,7 @@ import {
   parseRange,
 } from '../../../apps/node/src/settings/service-values.ts'
 import {
+  parseOfferedRoute,
   parseRoute,
   parseStaticPeer,
   parseVpnAddress,
@@ -146,6 +147,7 @@ export const PERSON_DECODERS: readonly Decoder[] = [
         parseVpnAddress,
         parseVpnHost,
         parseRoute,
+        parseOfferedRoute,
         parseStaticPeer,
         parseRange,
         parseOffer,

@@ -2,7 +2,7 @@
 import type { PeerId } from '@mesh/core'
 import type { PairRules } from '@mesh/p2p'
 import type { OfferRules } from '@mesh/services'
-import type { AccessRules } from '@mesh/trust/rules'
+import { type AccessRules, wordsFor } from '@mesh/trust/rules'
 
 /** Builds what services, files and egress of this node ask; what they refuse is counted. */
 export function createOfferRules(rules: AccessRules, self: PeerId): OfferRules {
@@ -16,6 +16,15 @@ export function createOfferRules(rules: AccessRules, self: PeerId): OfferRules {
         on: offer,
       })
       return sentence
+    },
+    mayUse(provider, service) {
+      const layer = rules.layers.find(({ name }) => name === 'network')
+      if (layer === undefined || provider === self) return true
+      const words = wordsFor(layer, { kind: 'member', peer: self }, { kind: 'member', peer: provider })
+      // the port of its target is the provider's alone to know
+      return words.some(
+        (word) => word === '*' || word === `service:${service}` || /^(tcp|udp)(:|$)/.test(word),
+      )
     },
     onChange: (listener) => rules.onChange(listener),
   }

@@ -3,7 +3,7 @@ import { gauge, type HealthProblem, labelled, type Metric } from '@mesh/api-serv
 import { BUCKETS, type PeerId, shortPeerId } from '@mesh/core'
 import type { Ledger } from '@mesh/ledger'
 import type { Administration, Trust } from '@mesh/trust'
-import { formatTimeSpan } from '../cli/format-quantity.ts'
+import { formatTimeSpan } from '../words/format-quantity.ts'
 
 type Snapshots = Pick<Ledger, 'self' | 'snapshot'>
 

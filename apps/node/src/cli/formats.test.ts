@@ -11,7 +11,7 @@ import type {
 import { shortPeerId } from '@mesh/core'
 import { describe, expect, test } from 'vitest'
 import { formatPing } from './node/ping.ts'
-import { formatTimeSpan } from './format-quantity.ts'
+import { formatTimeSpan } from '../words/format-quantity.ts'
 import { formatStatus } from './node/status.ts'
 
 const PEER = '12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB'

@@ -35,6 +35,7 @@ export const leaseRoutes = {
       .meta({ id: 'LeaseRequest' }),
     answer: json(leaseView, `This node holds it for its TTL. ${PROMISE}`),
     errors: [
+      'node.not_ready',
       'lease.held',
       'lease.lost',
       'lease.released',
@@ -49,6 +50,6 @@ export const leaseRoutes = {
     params: named,
     query: z.object({ number: leaseNumber }),
     answer: json(removedView, 'It is given back.'),
-    errors: ['lease.lost'],
+    errors: ['node.not_ready', 'lease.lost'],
   }),
 }

@@ -8,15 +8,21 @@ import type { HandlersOf } from './handler.ts'
 
 type LeaseRoutes = 'listLeases' | 'takeLease' | 'releaseLease'
 
-export function createLeaseHandlers(leases: LeasesPort): HandlersOf<LeaseRoutes> {
+/** Creates the handlers. Without the port there are no leases, and none can be taken. */
+export function createLeaseHandlers(given: LeasesPort | undefined): HandlersOf<LeaseRoutes> {
+  const port = () => {
+    if (given === undefined) throw new Problem('node.not_ready')
+    return given
+  }
   const heldWith = (name: string, number: number): Lease => {
-    const held = leases.held(name)
+    const held = port().held(name)
     if (held?.number === number) return held
     throw new Problem('lease.lost')
   }
   return {
-    listLeases: () => leases.list().map(leaseView),
+    listLeases: () => (given?.list() ?? []).map(leaseView),
     async takeLease({ name, body: { TTL: ttlMs, Wait: waitMs = 0, Number: number } }) {
+      const leases = port()
       if (number !== undefined) heldWith(name, number).renew()
       else await take(leases, { name, ttlMs, waitMs })
       const status = leases.status(name)

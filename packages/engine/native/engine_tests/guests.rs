@@ -64,6 +64,17 @@ fn a_guest_reaches_the_node_itself() {
 }
 
 #[test]
+fn a_guest_reaches_the_node_itself_while_that_uses_an_exit() {
+    let lab = lab();
+    let to_member = Path { endpoint: Some(address_of(&lab.member)), stream: false, ..Path::STREAM };
+    let exit = PeerConfig { id: MEMBER, path: to_member, ..peer(2, &["10.1.0.2/32", "0.0.0.0/0"]) };
+    let guest = PeerConfig { path: Path::HEARD, ..peer(9, &["10.1.0.9/32"]) };
+    let local = [Prefix::parse("10.1.0.1/32").unwrap()];
+    lab.node.engine.set_table(vec![exit, guest], &local, RulesChange::Keep).unwrap();
+    passes(&lab.guest, &lab.node, &packet("10.1.0.9", "10.1.0.1", 20));
+}
+
+#[test]
 fn a_guest_speaks_for_its_own_address_alone() {
     let lab = lab();
     assert!(lab.guest.kernel.send(&packet("10.1.0.3", "10.1.0.2", 20)));

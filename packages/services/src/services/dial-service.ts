@@ -44,7 +44,7 @@ export async function dialService(
 
 /** Does another member that is alive offer the name? */
 function hasOther(name: string, components: OpenProvidedComponents): boolean {
-  return findProviders(name, components).some((peer) => peer !== components.ledger.self)
+  return findProviders(name, components).allowed.some((peer) => peer !== components.ledger.self)
 }
 
 async function dialOwn(

@@ -124,7 +124,7 @@ async function findPeer(
     })
   } catch (error) {
     outer.throwIfAborted()
-    if (user.since === undefined) throw error
+    if (user.since === undefined || answerOf(error) !== undefined) throw error
     const why =
       provider.provider === undefined
         ? `nobody who is alive offers "${name}"`

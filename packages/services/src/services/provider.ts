@@ -24,6 +24,7 @@ import {
 } from '../limits.ts'
 import type { ServicesLedger, ServicesNetwork } from '../ports.ts'
 import { type Provider, rankOf } from './choose-provider.ts'
+import type { OfferRules } from '../users/offer-rules.ts'
 import { findPoolServices, poolBucketOf } from './pool.ts'
 import { isSame, type ProviderBook } from './provider-book.ts'
 
@@ -31,6 +32,8 @@ export interface ProviderComponents {
   readonly ledger: ServicesLedger
   readonly network: ServicesNetwork
   readonly providers: ProviderBook
+  /** Undefined: every member may offer everything. */
+  readonly rules?: OfferRules | undefined
   readonly clock: Clock
   readonly random: Random
   /** The provider in use, how it is connected, or the number of providers is another now. */
@@ -57,6 +60,8 @@ export class ProviderWatch {
   readonly #unsubscribe: readonly (() => void)[]
   #candidates: readonly Provider[] = []
   #current: Provider | undefined
+  /** True while members offer the name, and access rules let this node use none of them. */
+  #isRefused = false
   #told = ''
   #cancelLook = () => {}
 
@@ -70,6 +75,7 @@ export class ProviderWatch {
         const concerns = event.type === 'committed' && event.changes.some((change) => this.#isOurs(change))
         if (concerns || event.type === 'admission') this.#look()
       }),
+      components.rules?.onChange(() => this.#look()) ?? (() => {}),
       components.network.onPath((peer) => {
         if (this.#candidates.some((each) => each.peer === peer)) this.#look()
       }),
@@ -122,13 +128,17 @@ export class ProviderWatch {
     this.#look()
   }
 
-  /** Resolves with a connected provider. @throws the signal's reason */
+  /** Resolves with a connected provider. @throws MeshError `services.refused` by access rules; the signal's reason */
   connected(signal: AbortSignal): Promise<Provider> {
-    const { promise, resolve } = Promise.withResolvers<Provider>()
-    this.#waiting.add(resolve)
     // somebody waits: the next try comes sooner than the backoff would have it
     for (const { backoff } of this.#dials.values()) backoff.hasten(RECONNECT_LEAST_MS)
+    const { promise, resolve } = Promise.withResolvers<Provider>()
+    this.#waiting.add(resolve)
     this.#look()
+    if (this.#isRefused) {
+      this.#waiting.delete(resolve)
+      this.#refuse()
+    }
     return untilAborted(promise, signal).finally(() => this.#waiting.delete(resolve))
   }
 
@@ -136,6 +146,15 @@ export class ProviderWatch {
     this.#ended.abort(servicesError('services.stopped', 'stopped'))
     this.#cancelLook()
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
+  }
+
+  /** @throws MeshError `services.refused` */
+  #refuse(): never {
+    throw servicesError(
+      'services.refused',
+      `access rules let this node use no member that offers "${this.#name}"`,
+      { details: { answer: 'forbidden' }, hint: '`mesh rules who MEMBER` lists who may reach a member.' },
+    )
   }
 
   #isOurs({ bucket, key }: { readonly bucket: string; readonly key: string }): boolean {
@@ -181,7 +200,8 @@ export class ProviderWatch {
   #find(): readonly Provider[] {
     const { ledger } = this.#components
     if (this.#pool !== undefined) return this.#findPool(this.#pool)
-    const peers = findProviders(this.#name, this.#components)
+    const { allowed: peers, areOthersRefused } = findProviders(this.#name, this.#components)
+    this.#isRefused = peers.length === 0 && areOthersRefused
     const others = peers.filter((peer) => peer !== ledger.self)
     return (others.length > 0 ? others : peers).map((peer) => ({ peer, service: this.#name }))
   }

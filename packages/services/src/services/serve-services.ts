@@ -13,7 +13,7 @@ import { type Accepted, type AcceptComponents, acceptRequest, RequestRefused } f
 import { decodeServiceRequest, type ServiceRequest } from '../wire/messages.ts'
 import { type Endpoint, socketAddressOf } from '../streams/endpoint.ts'
 import type { ExposedService } from './exposed-service.ts'
-import { offerOfService } from '../users/offer-rules.ts'
+import { offerOfService } from './target.ts'
 import { acceptStream } from './serve-program.ts'
 
 /** Never rejects; the stream is over then. */

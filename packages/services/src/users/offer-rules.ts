@@ -1,6 +1,5 @@
 /** Access rules for what this node offers to members: services, files and egress. */
 import type { PeerId } from '@mesh/core'
-import type { ServiceTarget } from '../services/target.ts'
 
 /** An offer that a member asks another one for, as access rules name it. */
 export type RuledOffer =
@@ -18,15 +17,13 @@ export type RuledOffer =
 export interface OfferRules {
   /** Returns why the rules refuse the peer what this node offers, in words for people; undefined: they allow it. */
   refusal(peer: PeerId, offer: RuledOffer): string | undefined
+  /**
+   * May this node use the service of that member? A member that no rule lets it reach there is no provider, whatever it
+   * announces.
+   */
+  mayUse(provider: PeerId, service: string): boolean
   /** Calls the listener after each change of the rules. @returns stops that */
   onChange(listener: () => void): () => void
-}
-
-/** Builds what rules are asked for a service. */
-export function offerOfService(name: string, target: ServiceTarget): RuledOffer {
-  const isUdp = target.type === 'udp'
-  const port = isUdp || target.type === 'tcp' ? target.port : undefined
-  return { kind: 'service', name, protocol: isUdp ? 'udp' : 'tcp', port }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IpAddress, PeerId } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { chooseExit, type ExitOffer, type ExitWish } from './choose-exit.ts'
-import type { PeerReach } from './order-routes.ts'
+import type { PeerReach } from './peer-reach.ts'
 
 const [A, B] = ['12D3KooWA4Xop1JaT3MHxwYMkCepYsv4iPVopMXwCz5iHYdBfeSB', 'b'] as unknown as [PeerId, PeerId]
 

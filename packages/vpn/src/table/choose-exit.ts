@@ -5,7 +5,7 @@
  */
 import { type IpAddress, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
 import type { ExitFault, IpFamily } from '../vpn.ts'
-import type { PeerReach } from './order-routes.ts'
+import type { PeerReach } from './peer-reach.ts'
 
 /** The word for every member that offers to be an exit. */
 const ANY_EXIT = 'any'

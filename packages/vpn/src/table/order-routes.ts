@@ -3,16 +3,9 @@
  * named, a router that is reached, the lower metric, the router in use, the shorter round trip. Pure.
  */
 import type { Cidr, PeerId } from '@mesh/core'
+import type { PeerReach } from './peer-reach.ts'
 import type { DatedRoute } from './route-entries.ts'
 import type { TableInput } from './table-input.ts'
-
-/** How a router is reached now. */
-export interface PeerReach {
-  readonly isUp: boolean
-  /** True when it has been up for a while: one that comes and goes does not take a route back at once. */
-  readonly isSteady: boolean
-  readonly rttMs: number | undefined
-}
 
 const UNKNOWN: PeerReach = { isUp: true, isSteady: true, rttMs: undefined }
 

@@ -3,7 +3,7 @@ import { parseCidr, type PeerId, providerKey } from '@mesh/core'
 import { expect, test } from 'vitest'
 import { createWorld, peerNamed } from '../../test/table-world.ts'
 import { buildTable, contestedIn } from './build-table.ts'
-import type { PeerReach } from './order-routes.ts'
+import type { PeerReach } from './peer-reach.ts'
 import type { TableInput } from './table-input.ts'
 
 const [A, B, C, SELF] = ['a', 'b', 'c', 'self'].map(peerNamed) as [PeerId, PeerId, PeerId, PeerId]

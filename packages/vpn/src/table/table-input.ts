@@ -6,7 +6,7 @@ import type { Guest } from '../guests/guest-file.ts'
 import { DEFAULT_LIVENESS_MS, MAX_TABLE_PEERS } from '../limits.ts'
 import type { AcceptedRoute, StaticPeer, VpnComponents, VpnInit } from '../vpn.ts'
 import type { ExitWish } from './choose-exit.ts'
-import type { PeerReach } from './order-routes.ts'
+import type { PeerReach } from './peer-reach.ts'
 
 export type TableSnapshot = Pick<Snapshot, 'entries' | 'getLive' | 'isOwnerLive'>
 

@@ -5,7 +5,7 @@ import { printableJson } from '../../words/printable.ts'
 import { asking } from '../asking.ts'
 import type { Run } from '../command.ts'
 import { findNode } from '../find-node.ts'
-import { formatBytes } from '../format-quantity.ts'
+import { formatBytes } from '../../words/format-quantity.ts'
 import { formatTable } from '../format-table.ts'
 
 export const runGuestAdd: Run = async (call) => {

@@ -1,7 +1,7 @@
 /** Tables of peers and machines, as `mesh status`, `mesh peers` and `mesh machines` print them. */
 import type { PeerView } from '@mesh/api-contract'
 import { shortPeerId } from '@mesh/core'
-import { formatBytes } from '../format-quantity.ts'
+import { formatBytes } from '../../words/format-quantity.ts'
 import { formatTable } from '../format-table.ts'
 
 /** A table after an empty line; nothing where there are no rows. */

@@ -13,7 +13,7 @@ import type {
 import { printable, shortPeerId } from '@mesh/core'
 import { CONTROL_SOCKET } from '../../state/instance-folder.ts'
 import { asking } from '../asking.ts'
-import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
+import { formatBytes, formatTimeSpan } from '../../words/format-quantity.ts'
 import { byAddress, formatPeers, formatReach, formatRoundTrip, titledTable } from './peer-table.ts'
 import { wayOf } from './packet-way.ts'
 

@@ -13,7 +13,7 @@ import { shortPeerId } from '@mesh/core'
 import { asking } from '../asking.ts'
 import type { Call, Run } from '../command.ts'
 import { requireCommonNode } from './common-node.ts'
-import { formatBytes } from '../format-quantity.ts'
+import { formatBytes } from '../../words/format-quantity.ts'
 import { formatTable } from '../format-table.ts'
 import { printableJson } from '../../words/printable.ts'
 

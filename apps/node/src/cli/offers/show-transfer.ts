@@ -4,7 +4,7 @@ import type { ReceiveState } from '@mesh/services'
 import { receivingView } from '../../offers/receiving-view.ts'
 import { printableJson } from '../../words/printable.ts'
 import type { Call } from '../command.ts'
-import { formatBytes, formatTimeSpan } from '../format-quantity.ts'
+import { formatBytes, formatTimeSpan } from '../../words/format-quantity.ts'
 
 /** Time between two lines away from a terminal. */
 const LINE_INTERVAL_MS = 5_000

@@ -4,7 +4,7 @@ import type { LeftOut, ReceivedFile } from '@mesh/services'
 import { EXIT } from '../../errors.ts'
 import { printableJson } from '../../words/printable.ts'
 import type { Call } from '../command.ts'
-import { formatBytes } from '../format-quantity.ts'
+import { formatBytes } from '../../words/format-quantity.ts'
 
 /** Tells a person who ended a transfer before it was complete. */
 export const KEPT_NOTE = 'What has come is kept; the same command goes on with it.'
