@@ -266,7 +266,7 @@ export type LeasesPort = Pick<Leases, 'take' | 'held' | 'status' | 'list'>
 
 export interface ApiServerComponents {
   readonly ledger: Ledger
-  /** Without it the API has no leases. */
+  /** The leases that the API takes and lists; undefined: it has none. */
   readonly leases?: LeasesPort | undefined
   readonly clock: Clock
   readonly random: Random
