@@ -137,7 +137,14 @@ function openTrust(given: {
     const about = { self: signer.peerId, network: networkId(network), administrators, invite: init.invite }
     const { logger: log = silentLogger } = init
     const none = () => undefined
-    return createTrust(about, { signer, readAdminSeed: none, clock: systemClock, random: systemRandom, log })
+    return createTrust(about, {
+      signer,
+      readAdminSeed: none,
+      checkPolicy: undefined,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+    })
   }
   if (init.invite === undefined) return undefined
   throw new MeshError('trust.bad_invite', 'there is an invite, and the token names no administrators', {

@@ -13,6 +13,7 @@ import {
   type Verify,
 } from '@mesh/ledger'
 import { Administration } from './administration/administration.ts'
+import type { CheckPolicy } from './administration/policy-statement.ts'
 import { StatementSharing } from './administration/share-statements.ts'
 import { type ExchangeKind, Exchanges } from './exchange/exchanges.ts'
 import { PeerGate, type PeerGateInit } from './gate/peer-gate.ts'
@@ -49,6 +50,11 @@ export interface TrustComponents {
   /** Checks signatures; in plain JavaScript by default. */
   readonly verify?: Verify
   readonly readAdminSeed: () => Uint8Array | undefined
+  /**
+   * Reads policies of access rules: `checkPolicy` of `@mesh/trust/rules`. Undefined where nobody can reach anything of this
+   * program, as in a browser tab: it keeps policies and passes them on, and has no rules.
+   */
+  readonly checkPolicy: CheckPolicy | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger

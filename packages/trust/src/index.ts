@@ -8,12 +8,13 @@
  * import { systemClock, systemRandom, silentLogger } from '@mesh/core'
  * import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
  * import { createTrust } from '@mesh/trust'
+ * import { checkPolicy } from '@mesh/trust/rules'
  *
  * const signer = createSigner(systemRandom.bytes(32))
  * const admin = createSigner(systemRandom.bytes(32))
  * const trust = createTrust(
  *   { self: signer.peerId, network: '00112233445566778899', administrators: [admin.peerId] },
- *   { signer, readAdminSeed: () => undefined, clock: systemClock, random: systemRandom, log: silentLogger },
+ *   { signer, readAdminSeed: () => undefined, checkPolicy, clock: systemClock, random: systemRandom, log: silentLogger },
  * )
  * const policies = { ...defaultPolicies, ...trust.policies }
  * const ledger = createLedger({ policies }, { signer, admits: (...asked) => trust.admits(...asked) })

@@ -3,6 +3,7 @@ import { createSigner, type LedgerEvent } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { expect, test } from 'vitest'
 import { createTrust } from '../src/index.ts'
+import { checkPolicy } from '../src/rules/check-policy.ts'
 import { LIST_REST } from '../src/limits.ts'
 import type { TrustLedger } from '../src/ports.ts'
 
@@ -13,6 +14,7 @@ test('a list that takes long to read is not read with each change', async () => 
   const trust = createTrust({ self: signer.peerId, network: 'x', guard, administrators: [] } as never, {
     signer,
     readAdminSeed: () => undefined,
+    checkPolicy,
     clock,
     random: systemRandom,
     log: silentLogger,

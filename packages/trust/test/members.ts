@@ -4,6 +4,7 @@ import { createLedger, createSigner, defaultPolicies, type Ledger, type Signer }
 import { createNodeVerifier } from '@mesh/ledger/node'
 import type { ManualClock } from '@mesh/testkit'
 import { createTrust, type Trust } from '../src/index.ts'
+import { checkPolicy } from '../src/rules/check-policy.ts'
 
 export const NETWORK = '00112233445566778899'
 const adminSeed = systemRandom.bytes(32)
@@ -48,6 +49,7 @@ export function openNode(
     {
       signer,
       readAdminSeed: () => (holdsKey ? seed : undefined),
+      checkPolicy,
       clock,
       random: systemRandom,
       log: silentLogger,

@@ -14,6 +14,7 @@ import {
   encodeServiceRequest,
 } from '../../../packages/services/src/wire/messages.ts'
 import * as dns from '../../../packages/dns/src/zone/read-entries.ts'
+import { checkPolicy } from '../../../packages/trust/src/rules/check-policy.ts'
 import { writePolicy } from '../../../packages/trust/src/administration/policy-statement.ts'
 import { applyPolicy, POLICY } from './policy.ts'
 import { formatInviteCode, parseInviteCode } from '../../../packages/trust/src/administration/invite-code.ts'
@@ -195,7 +196,7 @@ const RECORDS: readonly Decoder[] = [
     decode(bytes) {
       const { name, entry } = entryOf(bytes)
       parseProviderKey(name)
-      const statement = readStatement({ network: NETWORK }, name, entry.value)
+      const statement = readStatement({ network: NETWORK, checkPolicy }, name, entry.value)
       // what is a policy can be judged and compiled
       if (statement?.kind === 'rules') applyPolicy(statement.policy)
     },

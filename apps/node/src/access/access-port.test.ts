@@ -2,6 +2,7 @@ import { BUCKETS, silentLogger, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
 import { createManualClock } from '@mesh/testkit'
 import { createTrust } from '@mesh/trust'
+import { checkPolicy } from '@mesh/trust/rules'
 import { afterEach, expect, test } from 'vitest'
 import { createAccessPort } from './access-port.ts'
 
@@ -25,7 +26,7 @@ function open(seed: Uint8Array | undefined, init: { readonly invite?: string } =
       administrators: [first.peerId, second.peerId],
       ...init,
     },
-    { signer, readAdminSeed: () => seed, clock, random: systemRandom, log: silentLogger },
+    { signer, readAdminSeed: () => seed, checkPolicy, clock, random: systemRandom, log: silentLogger },
   )
   const ledger = createLedger(
     { policies: { ...defaultPolicies, ...trust.policies } },

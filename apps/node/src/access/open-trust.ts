@@ -26,9 +26,10 @@ export async function openTrust(
     })
   }
   if (!settings.peerguard && administrators.length === 0) return undefined
-  const [{ createTrust }, { createPeerGuard, parseGuardAuth }] = await Promise.all([
+  const [{ createTrust }, { createPeerGuard, parseGuardAuth }, { checkPolicy }] = await Promise.all([
     import('@mesh/trust'),
     import('@mesh/trust/node'),
+    import('@mesh/trust/rules'),
   ])
   const guard: GuardInit = {
     enabled: settings.peergate,
@@ -54,6 +55,7 @@ export async function openTrust(
       signerOf: createNodeSigner,
       verify: createNodeVerifier(),
       readAdminSeed: createAdminKeyReader(adminKeyFile(settings, stateDir, network.id), log.child('trust')),
+      checkPolicy,
       clock,
       random,
       log,

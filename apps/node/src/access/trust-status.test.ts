@@ -2,6 +2,7 @@ import { silentLogger, systemRandom } from '@mesh/core'
 import { createLedger, createSigner, defaultPolicies } from '@mesh/ledger'
 import { createManualClock, type ManualClock } from '@mesh/testkit'
 import { createTrust, type Trust, type TrustInit } from '@mesh/trust'
+import { checkPolicy } from '@mesh/trust/rules'
 import { createPeerGuard } from '@mesh/trust/node'
 import { afterEach, expect, test } from 'vitest'
 import { trustMetrics, trustProblems } from './trust-status.ts'
@@ -21,6 +22,7 @@ function open(clock: ManualClock, init: Partial<TrustInit> & { readonly holdsKey
     {
       signer,
       readAdminSeed: () => (holdsKey ? adminSeed : undefined),
+      checkPolicy,
       clock,
       random: systemRandom,
       log: silentLogger,

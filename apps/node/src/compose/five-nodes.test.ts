@@ -11,6 +11,7 @@ import { createMemoryNode, type P2pMember } from '@mesh/p2p/testing'
 import { createReplicator, type Replicator } from '@mesh/replication'
 import { eventually } from '@mesh/testkit'
 import { createTrust, type Trust } from '@mesh/trust'
+import { checkPolicy } from '@mesh/trust/rules'
 import { afterEach, expect, test } from 'vitest'
 
 const WITHIN = { withinMs: 5_000, everyMs: 20 }
@@ -53,7 +54,13 @@ async function startNode({
   const trust = administered
     ? createTrust(
         { self: signer.peerId, network: networkId(config), administrators: [admin.peerId] },
-        { ...parts, signer, readAdminSeed: () => (holdsKey ? adminSeed : undefined), log: silentLogger },
+        {
+          ...parts,
+          signer,
+          readAdminSeed: () => (holdsKey ? adminSeed : undefined),
+          checkPolicy,
+          log: silentLogger,
+        },
       )
     : undefined
   ends.push(() => trust?.stop())

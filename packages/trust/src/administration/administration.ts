@@ -20,7 +20,7 @@ import type { SignedPolicy } from '../rules/signed-policy.ts'
 import { AdministratorKey } from './administrator-key.ts'
 import { OwnClaim } from './invite-claim.ts'
 import { formatInviteCode, formatInviteLink } from './invite-code.ts'
-import { newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
+import { type CheckPolicy, newestPolicy, type PolicyStatement, writePolicy } from './policy-statement.ts'
 import { buildRoster, type Invite, type Roster } from './roster.ts'
 import { type KeptEntries, pickKept } from './kept-entries.ts'
 import { Revocations, standingRevocations } from './revocations.ts'
@@ -52,6 +52,7 @@ export interface AdministrationComponents {
   /** Gives the signer of a seed. */
   readonly signerOf: (seed: Uint8Array) => Signer
   readonly verify?: Verify | undefined
+  readonly checkPolicy: CheckPolicy | undefined
   /** Gives the seed of the administrator's key that this node holds; asked for each time that it is needed. */
   readonly readAdminSeed: () => Uint8Array | undefined
   readonly clock: Clock
@@ -91,7 +92,11 @@ export class Administration {
   constructor(init: AdministrationInit, components: AdministrationComponents) {
     this.#init = init
     this.#components = components
-    this.#reader = new StatementReader({ ...init, verify: components.verify })
+    this.#reader = new StatementReader({
+      ...init,
+      verify: components.verify,
+      checkPolicy: components.checkPolicy,
+    })
     this.#key = new AdministratorKey(new Set(init.administrators), components)
     this.#withdrawals = new Withdrawals({
       self: init.self,

@@ -6,7 +6,7 @@
 import type { PeerId } from '@mesh/core'
 import { trustError } from '../errors.ts'
 import { MAX_ENCODED_POLICY_BYTES, MAX_POLICY_BYTES } from '../limits.ts'
-import { checkPolicy } from '../rules/check-policy.ts'
+import type { Policy } from '../rules/policy-schema.ts'
 import type { SignedPolicy } from '../rules/signed-policy.ts'
 
 export interface PolicyStatement extends SignedPolicy {
@@ -45,13 +45,28 @@ function byteLength(text: string): number {
   return new TextEncoder().encode(text).byteLength
 }
 
-/** Undefined for what is no policy. */
+/** Checks the form of a policy: `checkPolicy` of `@mesh/trust/rules`. @throws MeshError `trust.bad_policy` */
+export type CheckPolicy = (value: unknown) => Policy
+
+/** A policy that a program keeps and passes on, which has no use for it. */
+export interface UnreadPolicy {
+  readonly kind: 'unread'
+  readonly admin: PeerId
+}
+
+/**
+ * Undefined for what is no policy.
+ *
+ * @param checkPolicy undefined: the policy stays unread
+ */
 export function readPolicyStatement(
   admin: PeerId,
   value: Readonly<Record<string, unknown>>,
-): PolicyStatement | undefined {
+  checkPolicy: CheckPolicy | undefined,
+): PolicyStatement | UnreadPolicy | undefined {
   const { Serial, SignedAt, Policy, Names } = value
   if (typeof Serial !== 'number' || !Number.isSafeInteger(Serial) || Serial < 1) return undefined
+  if (checkPolicy === undefined) return { kind: 'unread', admin }
   const at = typeof SignedAt === 'string' ? Date.parse(SignedAt) : Number.NaN
   try {
     const policy = checkPolicy(Policy)

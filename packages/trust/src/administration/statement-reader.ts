@@ -1,6 +1,7 @@
 /** Reads the statements of the bucket `admission`, each entry once, and says whose signature each one needs. */
 import type { BucketPolicy, Entry, EntryGroup, KeyedEntry, Verify } from '@mesh/ledger'
 import { MAX_CLAIMS_PER_INVITE } from '../limits.ts'
+import type { CheckPolicy } from './policy-statement.ts'
 import { ownerOf, readStatement, type Statement } from './statements.ts'
 
 interface StatementReaderInit {
@@ -10,6 +11,8 @@ interface StatementReaderInit {
   readonly administrators: readonly string[]
   /** Checks the signatures of invites; in plain JavaScript by default. */
   readonly verify?: Verify | undefined
+  /** Undefined: policies stay unread. */
+  readonly checkPolicy: CheckPolicy | undefined
 }
 
 /** A statement, and the entry that holds it. */
@@ -59,8 +62,8 @@ export class StatementReader {
   }
 
   #statementIn(key: string, valueText: string): Statement | undefined {
-    const { network, verify } = this.#init
-    return readStatement({ network, verify }, key, valueText)
+    const { network, verify, checkPolicy } = this.#init
+    return readStatement({ network, verify, checkPolicy }, key, valueText)
   }
 
   /** Whom an entry must belong to that says this; '' for one that is not taken. */

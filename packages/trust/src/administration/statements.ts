@@ -9,7 +9,12 @@ import { type Verify, verifySignature } from '@mesh/ledger'
 import { MAX_CLAIM_LENGTH, MAX_LABEL_LENGTH, MAX_MEMBER_LIFE_MS } from '../limits.ts'
 import { formatKept, type KeptEntries, parseKept } from './kept-entries.ts'
 import { toBase64url, tryFromBase64url } from './encodings.ts'
-import { type PolicyStatement, readPolicyStatement } from './policy-statement.ts'
+import {
+  type CheckPolicy,
+  type PolicyStatement,
+  readPolicyStatement,
+  type UnreadPolicy,
+} from './policy-statement.ts'
 
 /** The states of a peer: it may use the network, or may not any more. */
 export type MemberState = 'admitted' | 'revoked'
@@ -66,6 +71,7 @@ export type Statement =
   | ClaimStatement
   | ApprovalStatement
   | PolicyStatement
+  | UnreadPolicy
 
 /** The key and the value of an entry, to be signed by whoever it belongs to. */
 export interface Writing {
@@ -131,6 +137,8 @@ interface StatementReading {
   readonly network: string
   /** Checks the signatures of invites; in plain JavaScript by default. */
   readonly verify?: Verify | undefined
+  /** Undefined: policies stay unread. */
+  readonly checkPolicy?: CheckPolicy | undefined
 }
 
 /**
@@ -149,7 +157,8 @@ export function readStatement(
   if (value === undefined || value['Network'] !== network) return undefined
   if (first === 'claim') return readClaim(reading, { invite: second, peer: third, value })
   const admin = tryParsePeerId(first)
-  if (admin !== undefined && second === 'rules' && third === '') return readPolicyStatement(admin, value)
+  if (admin !== undefined && second === 'rules' && third === '')
+    return readPolicyStatement(admin, value, reading.checkPolicy)
   const subject = tryParsePeerId(third)
   if (admin === undefined || subject === undefined) return undefined
   if (second === 'member') return readMember(admin, subject, value)

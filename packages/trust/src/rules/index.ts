@@ -26,6 +26,7 @@ export {
   createAccessRules,
   type RefusedPackets,
 } from './access-rules.ts'
+export { checkPolicy } from './check-policy.ts'
 export type { CompiledRules } from './compile-rules.ts'
 export {
   describeEndpoint,
