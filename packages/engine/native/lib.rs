@@ -64,6 +64,7 @@ mod engine_tests;
 mod parsers_tests;
 #[cfg(test)]
 mod testing {
+    pub mod cases;
     pub mod packets;
     pub mod random;
 }

@@ -16,6 +16,7 @@ use crate::segments::{HEADER, Joiner, cut};
 use crate::sessions::{Identity, Message, Sessions, message_of};
 use crate::sockets::{OWN, Source};
 use crate::table::{Path, Prefix};
+use crate::testing::cases::at_least;
 use crate::testing::packets::{Spec, build, slow_sum};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -81,12 +82,6 @@ fn taken(incoming: &Incoming) -> Vec<u8> {
     let mut batch = Vec::new();
     incoming.take(&mut batch);
     batch
-}
-
-/// So many cases where `PROPTEST_CASES` does not ask for more.
-fn at_least(cases: u32) -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    ProptestConfig { cases: asked.cases.max(cases), ..asked }
 }
 
 proptest! {

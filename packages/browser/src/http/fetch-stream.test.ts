@@ -158,7 +158,7 @@ test.each([
   await expect(response.text()).rejects.toThrow(message)
 })
 
-test('a slow reader slows the service down, and whoever reads no more ends the stream', async () => {
+test('a slow reader slows the service down, and one that reads no more ends the stream', async () => {
   const piece = new Uint8Array(READ_AHEAD_BYTES)
   const head = bytesOf('HTTP/1.1 200 OK\r\n\r\n')
   const served = serve([head, ...Array.from({ length: 100 }, () => piece)])

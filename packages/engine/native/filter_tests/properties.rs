@@ -4,6 +4,7 @@ use super::lab::*;
 use super::twin::{Twin, matches, sets};
 use crate::filter::{PacketRule, PacketRules, Rules, rules::Question};
 use crate::ranges::Prefix;
+use crate::testing::cases::at_least;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::net::IpAddr;
@@ -149,12 +150,6 @@ fn agree(deeds: &[Deed]) -> Result<(), TestCaseError> {
         last = Some((packet, inbound));
     }
     Ok(())
-}
-
-/// So many cases where `PROPTEST_CASES` does not ask for more.
-fn at_least(cases: u32) -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    ProptestConfig { cases: asked.cases.max(cases), ..asked }
 }
 
 proptest! {

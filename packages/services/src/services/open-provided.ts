@@ -1,4 +1,4 @@
-/** One stream to whoever offers a service now, for one connection of this process. */
+/** One stream to a member that offers a service now, for one connection of this process. */
 import type { Logger, Random } from '@mesh/core'
 import type { ServicesLedger } from '../ports.ts'
 import { openService, type OpenedService, type OpenServiceComponents } from './open-service.ts'

@@ -1,7 +1,7 @@
 /**
  * Which member this node's default routes go through: one that a person named, and no other. A name or address counts once:
- * from then on it stands for the peer that had it (`pinned`), whoever claims it later. Of several that were named the first
- * one that is reached is chosen, in their order; of `any`, the one in use as long as it is reached. Pure.
+ * from then on it stands for the peer that had it (`pinned`), even when others claim it later. Of several that were named the
+ * first one that is reached is chosen, in their order; of `any`, the one in use as long as it is reached. Pure.
  */
 import { type IpAddress, type PeerId, tryParseIp, tryParsePeerId } from '@mesh/core'
 import type { ExitFault, IpFamily } from '../vpn.ts'
